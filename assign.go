@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Assignment is a set of jobs of one tenant whose acceptable starts are spread evenly
-// over a span of time.
+// Assignment is a set of jobs of one tenant. Assign spreads their acceptable starts
+// evenly over a span of time.
 type Assignment struct {
 	Tenant string    // DefaultTenant if empty
 	Start  time.Time // start of the span; no job starts earlier
 	End    time.Time // end of the span; the last job's acceptable start
-	Jobs   []*Job
+	Jobs   []*Job    // jobs to enqueue; Assign sets their Tenant, NotBefore and StartBy
 }
 
 // Assign enqueues all jobs or none. No job starts before Start. The acceptable start of

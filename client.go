@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Client gives programs access to the jobs of a store. It is safe for concurrent use.
+// Client enqueues and manages the jobs of a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 }
 
-// NewClient returns a client of the store.
+// NewClient returns a client for the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
 // Enqueue stores all jobs or none, sets their IDs, and wakes nodes that can run them.
-// It returns ErrInvalid for invalid jobs (see InvalidError) and ErrConflict if a key is
-// taken.
+// It returns ErrInvalid for invalid jobs (see InvalidError), ErrConflict if a key is
+// taken, and ErrLimit if a tenant would exceed its MaxPending.
 func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -42,30 +42,33 @@ func (c *Client) EnqueueOnce(ctx context.Context, once Once, jobs ...*Job) (repe
 	return c.store.EnqueueOnce(ctx, once, jobs)
 }
 
-// Within returns a client that works inside the caller's transaction. See the Tx method
-// of the store in use.
+// Within returns a client that enqueues and completes jobs inside the caller's
+// transaction. Pass the result of the store's Tx method.
 func (c *Client) Within(tx Tx) *TxClient { return &TxClient{tx: tx} }
 
-// Get returns the job, or ErrNotFound.
+// Get returns the job. It returns ErrNotFound for an unknown ID.
 func (c *Client) Get(ctx context.Context, id int64) (*Job, error) { return c.store.Get(ctx, id) }
 
-// Attempts lists the attempts of a job that failed, timed out or crashed.
+// Attempts lists the attempts of a job that failed, timed out or crashed, oldest first.
+// The list is empty for an unknown job.
 func (c *Client) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 	return c.store.Attempts(ctx, id)
 }
 
-// Tally counts the matching jobs by state.
+// Tally counts the matching jobs by state. States without jobs are absent from the
+// result.
 func (c *Client) Tally(ctx context.Context, filter Filter) (map[State]int64, error) {
 	return c.store.Tally(ctx, filter)
 }
 
 // Page is one page of jobs.
 type Page struct {
-	Jobs []*Job
-	Next int64 // value for Filter.Below to get the next page; zero on the last page
+	Jobs []*Job // newest first
+	Next int64  // value for Filter.Below to get the next page; zero on the last page
 }
 
-// DefaultPage is the number of jobs that Find returns if the filter sets no limit.
+// DefaultPage is the maximum number of jobs that Find returns if the filter sets no
+// limit.
 const DefaultPage = 100
 
 // Find returns one page of the matching jobs, newest first. Each call examines a
@@ -75,8 +78,8 @@ func (c *Client) Find(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.FindPage(ctx, filter)
 }
 
-// TallyUpTo counts the matching jobs by state. It stops after about the given number of
-// jobs and reports that in the result; zero counts all of them.
+// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
+// Count.More reports whether it stopped early. Zero counts all jobs.
 func (c *Client) TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error) {
 	return c.store.TallyUpTo(ctx, filter, atMost)
 }
@@ -88,13 +91,14 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
 }
 
 // Retry makes a failed or cancelled job ready again. It returns ErrNotFound for an
-// unknown job and ErrConflict for a job in any other state. It also returns ErrConflict
-// for a task of a batch, because the batch has already counted its end, and for a run
-// of a schedule that already has as many active runs as it allows.
+// unknown job and ErrConflict for a job in any other state. Retry also returns
+// ErrConflict for a task of a batch, because the batch has already counted its end, and
+// for a run of a schedule that already has as many active runs as it allows.
 func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
 
-// Reschedule sets the due time of a job that has not started. It returns ErrNotFound or
-// ErrConflict.
+// Reschedule sets the due time of a job that has not started. It returns ErrNotFound
+// for an unknown job, ErrConflict for a job that has started or ended, and ErrInvalid
+// for a time that is out of range.
 func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	probe := Job{Kind: "probe", NotBefore: notBefore}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -103,12 +107,13 @@ func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) 
 	return c.store.Reschedule(ctx, id, notBefore)
 }
 
-// RunNow makes a scheduled job ready immediately. It returns ErrNotFound or
-// ErrConflict.
+// RunNow makes a scheduled job ready immediately. It returns ErrNotFound for an unknown
+// job, and ErrConflict for a job that has started or ended.
 func (c *Client) RunNow(ctx context.Context, id int64) error { return c.store.RunNow(ctx, id) }
 
-// SetPriority changes the priority of an unfinished job. It returns ErrNotFound,
-// ErrConflict or ErrInvalid.
+// SetPriority changes the priority of an unfinished job. It returns ErrNotFound for an
+// unknown job, ErrConflict for a finished one, and ErrInvalid for a priority beyond
+// MaxPriority.
 func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error {
 	probe := Job{Kind: "probe", Priority: priority}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -118,8 +123,9 @@ func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error 
 }
 
 // SetQueue moves a job that has not started to another queue. It does not change the
-// job's schedule, batch or sweep: a schedule still puts its next run into its own
-// queue. SetQueue returns ErrNotFound, ErrConflict or ErrInvalid.
+// job's schedule, batch or sweep: the next run of a schedule still goes to the
+// schedule's queue. SetQueue returns ErrNotFound for an unknown job, ErrConflict for a
+// job that has started or ended, and ErrInvalid for an invalid name.
 func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 	probe := Job{Kind: "probe", Queue: queue}
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
@@ -128,35 +134,37 @@ func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 	return c.store.SetQueue(ctx, id, probe.Queue)
 }
 
-// Delete removes a job that is not running, with its history. It returns ErrNotFound or
-// ErrConflict.
+// Delete removes a job and its history. It returns ErrNotFound for an unknown job, and
+// ErrConflict for a job that is running or waiting, or whose end its batch or sweep
+// still needs.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }
 
 // DeleteSeen deletes a job that an earlier query returned. It returns ErrConflict if
 // the job's State or Fence has changed since, so it never deletes a job that was
-// retried in the meantime.
+// retried in the meantime, and otherwise the same errors as Delete.
 func (c *Client) DeleteSeen(ctx context.Context, seen *Job) error {
 	return c.store.DeleteSeen(ctx, seen)
 }
 
 // PauseQueue stops all nodes from starting jobs of a queue until ResumeQueue is called.
-// Running jobs continue.
+// Running jobs continue. PauseQueue returns ErrInvalid for an invalid name.
 func (c *Client) PauseQueue(ctx context.Context, queue string) error {
 	return c.pause(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
-// ResumeQueue ends a pause set by PauseQueue.
+// ResumeQueue ends the pause of a queue. It has no effect on a queue that is not
+// paused.
 func (c *Client) ResumeQueue(ctx context.Context, queue string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
 // PauseKind stops all nodes from starting jobs of a kind until ResumeKind is called.
-// Running jobs continue.
+// Running jobs continue. PauseKind returns ErrInvalid for an invalid name.
 func (c *Client) PauseKind(ctx context.Context, kind string) error {
 	return c.pause(ctx, Pause{Scope: PauseKind, Name: kind})
 }
 
-// ResumeKind ends a pause set by PauseKind.
+// ResumeKind ends the pause of a kind. It has no effect on a kind that is not paused.
 func (c *Client) ResumeKind(ctx context.Context, kind string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseKind, Name: kind})
 }
@@ -174,7 +182,7 @@ func (c *Client) pause(ctx context.Context, pause Pause) error {
 // Pauses lists all paused queues, kinds and tenants.
 func (c *Client) Pauses(ctx context.Context) ([]Pause, error) { return c.store.Pauses(ctx) }
 
-// Nodes lists the live nodes, and dead ones that are still on record.
+// Nodes lists the live nodes, and the dead nodes that are still on record.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) { return c.store.Nodes(ctx) }
 
 // Drain asks a node to start no more jobs, or to continue. It returns ErrNotFound if
@@ -203,11 +211,11 @@ func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMe
 	return c.store.Resolve(ctx, answer)
 }
 
-// Extend moves the deadline of a job whose handler returned Await, to a duration from
-// now, and stores the progress that its target reports. It returns the new deadline,
-// which never moves back. The deadline is zero if the job has not moved to waiting yet;
-// that move sets it. Extend returns the same errors as Resolve, and ErrConflict if the
-// job already has an answer.
+// Extend moves the deadline of a job whose handler returned Await: the new deadline is
+// the given duration from now, and never earlier than the old one. Extend also stores
+// the progress that the job's target reports, and returns the deadline. The deadline is
+// zero if the job has not moved to waiting yet; that move sets it. Extend returns the
+// same errors as Resolve, and ErrConflict if the job already has an answer.
 func (c *Client) Extend(ctx context.Context, extension Extension) (time.Time, error) {
 	if err := CheckJSON("told", extension.Told); err != nil {
 		return time.Time{}, err
@@ -235,14 +243,16 @@ func (c *Client) Wait(ctx context.Context, id int64) (*Job, error) {
 	}
 }
 
-// TxClient is a client that works inside the caller's transaction.
+// TxClient enqueues and completes jobs inside the caller's transaction.
 type TxClient struct {
 	tx Tx
 }
 
 // Enqueue stores jobs inside the transaction, like Client.Enqueue: they exist once it
-// commits, and never if it rolls back. Nodes start them a few milliseconds after the
-// commit, or immediately if you call Wake then.
+// commits, and never if it rolls back. If you call Wake after the commit, nodes start them
+// immediately. Otherwise they start once the store notices the commit: within about 10ms
+// for a short transaction, within a second for one that stays open for up to a minute, and
+// with the next poll after that.
 func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -257,15 +267,16 @@ func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 // handler's effects and the job's end commit together. The handler returns nil after
 // its commit.
 //
-// Complete returns ErrLeaseLost if the node has lost the job, or if the job was already
-// completed: when the response to a commit is lost and the handler repeats its
+// Complete returns ErrLeaseLost if the node has lost the job, or if the job is already
+// completed: if the response to a commit was lost and the handler repeats its
 // transaction, the first transaction may have committed. In either case roll back and
 // return nil. The node then reports success. The store refuses that report if the job
 // was taken away, and ignores it if the job has ended. (Returning an error changes
 // nothing either; the store refuses it.)
 //
 // Call Complete once per transaction. Jobs that wait for this job's place under a limit
-// or at its gate start when the handler has returned; you need not call Wake for them.
+// or at its gate start when the handler has returned; the handler need not call Wake
+// for them.
 func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
 	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
 	if err != nil {
@@ -277,6 +288,6 @@ func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessag
 	return nil
 }
 
-// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start
-// them a few milliseconds earlier; without it the store notices the commit itself.
+// Wake notifies nodes of the jobs enqueued so far. Call it after the commit to start them
+// immediately; without it they start once the store notices the commit.
 func (c *TxClient) Wake() { c.tx.Wake() }

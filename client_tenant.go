@@ -9,7 +9,8 @@ import (
 
 // PutTenant creates the tenant if its Version is zero, and otherwise replaces the
 // stored tenant of that Version. A tenant that was paused before it was created stays
-// paused. PutTenant returns ErrInvalid, ErrConflict or ErrNotFound.
+// paused. PutTenant returns ErrInvalid for an invalid tenant, ErrConflict if the tenant
+// already exists or has another Version, and ErrNotFound if it no longer exists.
 func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	if err := NormalizeTenant(&tenant); err != nil {
 		return Tenant{}, err
@@ -119,7 +120,7 @@ func (c *Client) cancelAll(ctx context.Context, tenant, reason string) (cancelle
 	}
 }
 
-// Tenant returns a declared tenant, or ErrNotFound.
+// Tenant returns a declared tenant. It returns ErrNotFound for an undeclared one.
 func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 	found, err := c.store.Tenants(ctx, TenantFilter{Names: []string{name}})
 	if err != nil {
@@ -137,17 +138,19 @@ func (c *Client) Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, er
 }
 
 // PauseTenant stops all nodes from starting jobs of a tenant and its children until
-// ResumeTenant is called. Running jobs continue.
+// ResumeTenant is called. Running jobs continue. PauseTenant returns ErrInvalid for an
+// invalid name.
 func (c *Client) PauseTenant(ctx context.Context, name string) error {
 	return c.pause(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// ResumeTenant ends a pause set by PauseTenant.
+// ResumeTenant ends the pause of a tenant. It has no effect on a tenant that is not
+// paused.
 func (c *Client) ResumeTenant(ctx context.Context, name string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// SetLimit sets a limit for all jobs, a queue or a kind, on all nodes, effective
+// SetLimit sets the limit of all jobs, a queue or a kind. It applies to all nodes
 // immediately. A limit with no values set removes the existing one. SetLimit returns
 // ErrInvalid for an invalid limit.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
@@ -157,15 +160,15 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	return c.store.SetLimit(ctx, limit)
 }
 
-// Limits lists every limit with its current use, including those of tenants.
+// Limits lists all limits, including those of tenants, with their current use.
 func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.store.Limits(ctx) }
 
 // Usage returns the current load of all jobs together, of each tenant, of each queue
 // and of each kind.
 func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 
-// Explain reports why a job does not run, or how its run is going. It returns
-// ErrNotFound for an unknown job.
+// Explain reports why a job is not running, or the status of its current run. It
+// returns ErrNotFound for an unknown job.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return c.store.Explain(ctx, id)
 }

@@ -14,18 +14,18 @@ import (
 //
 // A path is a list of plain names separated by dots, the first of which is args,
 // output, progress or memo: "args.card.number". A path applies to each element of a
-// list, and matches member names case-insensitively, as encoding/json does. Everything
-// below the field that a path names is confidential too; "args.*" and "args" both cover
-// all of args. The name * matches every member: "args.cards.*.number".
+// list, and matches member names case-insensitively, as encoding/json does. It covers
+// everything below the field: "args.*" and "args" both cover all of args. The name *
+// matches every member: "args.cards.*.number".
 type Confidential map[string][]string
 
-// Confider stores which fields of jobs are confidential. The fields of a kind stay
+// Confider stores the confidential fields of each kind. The fields of a kind stay
 // confidential even when no node handles the kind any more.
 type Confider interface {
-	// AddConfidential makes more fields confidential. It removes none.
+	// AddConfidential adds confidential fields and removes none.
 	AddConfidential(ctx context.Context, fields Confidential) error
-	// SetConfidential replaces the confidential fields of a kind. With no fields, the kind
-	// has none.
+	// SetConfidential replaces the confidential fields of a kind. With no fields, it
+	// removes all of them.
 	SetConfidential(ctx context.Context, kind string, fields []string) error
 	// Confidential returns the confidential fields, sorted within each kind. Callers must
 	// not modify the result, which they may share with others.
@@ -61,9 +61,9 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	return slices.Compact(fields), Invalid(c.Found...)
 }
 
-// SetConfidential replaces the confidential fields of a kind. Nodes whose handlers
-// declare more fields add them when they start. SetConfidential returns ErrInvalid for
-// invalid fields.
+// SetConfidential replaces the confidential fields of a kind. A node whose handlers
+// declare further fields adds them when it starts. SetConfidential returns ErrInvalid
+// for invalid fields.
 func (c *Client) SetConfidential(ctx context.Context, kind string, fields []string) error {
 	fields, err := NormalizeConfidential(kind, fields)
 	if err != nil {

@@ -9,5 +9,5 @@ type Difference struct {
 	Is    string // stored value now
 }
 
-// String formats the difference for people.
+// String returns the difference in the form "field: old → new".
 func (d Difference) String() string { return fmt.Sprintf("%s: %s → %s", d.Field, d.Was, d.Is) }

@@ -24,7 +24,7 @@ type EnsuredLimit struct {
 // EnsureLog is implemented by stores that keep an audit log.
 type EnsureLog interface {
 	// RecordEnsured adds an entry with the actor "ensure" to the audit log. Without
-	// differences the entry reports that a program created something; with differences,
+	// differences, the entry reports that a program created the subject; with differences,
 	// that it restored the declared state.
 	RecordEnsured(ctx context.Context, action, subject, tenant string, differences []Difference) error
 }

@@ -10,7 +10,7 @@ import (
 var (
 	ErrNotFound  = errors.New("not found")  // the job or other object does not exist
 	ErrConflict  = errors.New("conflict")   // the key is taken, or the object's state forbids the operation
-	ErrInvalid   = errors.New("invalid")    // the input can never be accepted; see InvalidError
+	ErrInvalid   = errors.New("invalid")    // the input is not valid and must be changed; see InvalidError
 	ErrLeaseLost = errors.New("lease lost") // the fence is not the job's current one
 	ErrExpired   = errors.New("expired")    // the answer came after its deadline
 	ErrLimit     = errors.New("limit")      // the request exceeds a limit; try again later
@@ -21,8 +21,8 @@ var (
 	ErrUnavailable = errors.New("the database is unavailable; try again")
 )
 
-// InvalidError names each invalid field and says how to fix it. It matches ErrInvalid
-// in errors.Is.
+// InvalidError lists the invalid fields of an input and how to fix each of them. It
+// matches ErrInvalid in errors.Is.
 type InvalidError struct {
 	Fields []FieldError // the invalid fields, at least one
 }
@@ -30,7 +30,7 @@ type InvalidError struct {
 // FieldError is one invalid field.
 type FieldError struct {
 	Field   string `json:"field"`   // name of the field, such as "job.priority"
-	Message string `json:"message"` // what is wrong with it
+	Message string `json:"message"` // description of the problem
 }
 
 // mostRefused bounds how many fields an error names: the caller who sends ten thousand
@@ -45,7 +45,7 @@ func Invalid(fields ...FieldError) error {
 	return &InvalidError{Fields: fields[:min(len(fields), mostRefused)]}
 }
 
-// Error lists the fields with their messages.
+// Error returns the fields with their messages.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/fairleadtest"
 )
 
-// These examples use the test helper: its clock stands still until it is
-// moved, and jobs run only when asked to.
+// These examples use package fairleadtest: the example moves the clock, and jobs run only
+// on request.
 
-// A failed attempt is tried again after a pause, until MaxAttempts are used up
-// or the handler says that trying again is useless.
+// Retry a failed attempt after a pause, until MaxAttempts are used up. An error wrapped
+// in Fatal ends the job immediately.
 func ExampleFatal() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
@@ -45,8 +45,8 @@ func ExampleFatal() {
 	// attempt 3 of {"ID":7}: failed
 }
 
-// Jobs start in the order of their priority, then of their acceptable start,
-// and never before their time.
+// Jobs start in the order of their priority, then of their acceptable start, and never
+// before NotBefore.
 func ExampleJob_order() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
@@ -73,7 +73,7 @@ func ExampleJob_order() {
 	// tomorrow: {"ID":3}
 }
 
-// A key makes a job unique for its tenant while it is unfinished.
+// A key makes a job unique within its tenant until the job has finished.
 func ExampleJob_key() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
@@ -91,16 +91,16 @@ func ExampleJob_key() {
 		must(node.Client.Enqueue(ctx, second))
 		fmt.Println("kept:", second.ID == first.ID)
 		node.Drain()
-		fmt.Println("again, once it is done:", node.Client.Enqueue(ctx, invoice(fairlead.RefuseDuplicate)))
+		fmt.Println("error after the first has finished:", node.Client.Enqueue(ctx, invoice(fairlead.RefuseDuplicate)))
 	})
 	// Output:
 	// refused: true
 	// kept: true
-	// again, once it is done: <nil>
+	// error after the first has finished: <nil>
 }
 
-// A job that has not started is cancelled at once. A running one is asked to
-// stop through its context.
+// Cancel ends a job that has not started. A running job is asked to stop: its context
+// ends.
 func ExampleClient_Cancel() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
@@ -112,14 +112,14 @@ func ExampleClient_Cancel() {
 		cancelled, err := node.Client.Get(ctx, job.ID)
 		must(err)
 		fmt.Printf("%s: %s; ran %d jobs\n", cancelled.State, cancelled.Error, len(node.Drain()))
-		fmt.Println("again:", errors.Is(node.Client.Cancel(ctx, job.ID, ""), fairlead.ErrConflict))
+		fmt.Println("already cancelled:", errors.Is(node.Client.Cancel(ctx, job.ID, ""), fairlead.ErrConflict))
 	})
 	// Output:
 	// cancelled: the order was withdrawn; ran 0 jobs
-	// again: true
+	// already cancelled: true
 }
 
-// Wait returns a job with the output that its handler set.
+// Wait for a job to finish and read the output that its handler set.
 func ExampleClient_Wait() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		square := fairlead.NewKind[int]("square")
@@ -141,7 +141,7 @@ func ExampleClient_Wait() {
 	// succeeded 144
 }
 
-// A job can run again and again and carry what it knows from run to run.
+// A job that snoozes runs again later. Its memo carries data from one run to the next.
 func ExampleOutcome_Remember() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		type cursor struct{ Page int }
@@ -172,14 +172,14 @@ func ExampleOutcome_Remember() {
 	// run 3: example.org page 3
 }
 
-// example runs f with what a test would give it.
+// example calls f with a substitute for a *testing.T.
 func example(f func(t fairleadtest.TB, ctx context.Context)) {
 	t := &exampleTB{}
 	defer t.cleanUp()
 	f(t, t.Context())
 }
 
-// exampleTB stands in for *testing.T, which examples do not have.
+// exampleTB stands in for the *testing.T that examples lack.
 type exampleTB struct {
 	cleanups []func()
 }

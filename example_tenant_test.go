@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/fairleadtest"
 )
 
-// A tenant starts no more jobs than its limits say, on all nodes together.
-// The program declares them each time it starts. Explain says what a job waits for.
+// Limit how many jobs of a tenant start, on all nodes together. The program declares
+// the limits each time it starts. Explain shows why a job is waiting.
 func ExampleClient_EnsureTenant() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()
@@ -40,8 +40,8 @@ func ExampleClient_EnsureTenant() {
 	// 1 job started
 }
 
-// Assign spreads the acceptable starts of many jobs over a span of time: those
-// that have to wait for slots are then run in an order that is fair to all.
+// Assign spreads the acceptable starts of many jobs over a span of time. Jobs that wait
+// for slots then start in a fair order.
 func ExampleClient_Assign() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		node := fairleadtest.New(t, fairlead.NewMux())
@@ -58,8 +58,8 @@ func ExampleClient_Assign() {
 	// 30m0s
 }
 
-// Jobs with the same concurrency key run one after the other. The others are
-// parked, which Explain says too.
+// Jobs with the same concurrency key run one at a time. The others are parked, as
+// Explain shows.
 func ExampleJob_concurrencyKey() {
 	example(func(t fairleadtest.TB, ctx context.Context) {
 		mux := fairlead.NewMux()

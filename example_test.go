@@ -18,12 +18,12 @@ type Invoice struct {
 	ID int
 }
 
-// SendInvoice is declared once and shared by those who enqueue and those who
-// handle.
+// SendInvoice is declared once and shared by the code that enqueues jobs and the code
+// that handles them.
 var SendInvoice = fairlead.NewKind[Invoice]("invoice.send")
 
-// Enqueue a job and run it. A real program has the node in a long-running
-// process, and clients wherever jobs are made.
+// Enqueue a job and run it. Most programs run the node in a long-running process, and
+// create clients wherever they enqueue jobs.
 func Example() {
 	ctx := context.Background()
 	store, cleanup := openExample(ctx)

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// A job that is enqueued inside the program's own transaction exists exactly
-// if that transaction commits.
+// Enqueue a job inside the program's own transaction. The job exists if and only if the
+// transaction commits.
 func ExampleClient_Within() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "fairlead-example")

@@ -6,31 +6,32 @@ import (
 	"time"
 )
 
-// Explanation describes why a job does not run, or how its run is going, at one moment.
+// Explanation describes why a job is not running, or the status of its current run, at
+// one moment.
 type Explanation struct {
-	ID        int64
-	State     State
+	ID        int64       // ID of the job
+	State     State       // state of the job
 	At        time.Time   // time of the explanation, by the database's clock
-	Obstacles []Obstacle  // everything that keeps it from starting now, in the order in which a claim checks; none if it runs or has ended
-	Ahead     int         // jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
-	AheadOwn  int         // the jobs among Ahead that belong to its own tenant
-	Start     time.Time   // estimated start; zero if unknown. It is the time at which obstacles that end without help have ended. Under a rate it also allows for the jobs ahead. For jobs that lack a slot, are in line or are at the cap of the cluster or a tenant, it assumes the rate of starts in the last UsageWindow
+	Obstacles []Obstacle  // obstacles to starting now, in the order in which a claim checks them; empty if it runs or has ended
+	Ahead     int         // number of jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
+	AheadOwn  int         // number of jobs among Ahead that belong to its own tenant
+	Start     time.Time   // estimated start, once the obstacles with an Until have ended; zero if unknown. Under a rate it allows for the jobs ahead. For jobs that lack a slot, are in line or are at the cap of the cluster or a tenant, it assumes the rate of starts in the last UsageWindow
 	Run       *CurrentRun // the current run; nil unless it runs
 	Share     *Share      // the tenant's share of starts, for a ready job where tenants share starts by weight; otherwise nil
 }
 
 // Share describes a tenant's share of starts where Limit.Order is OrderFair.
 type Share struct {
-	Queue    string  // queue whose starts are shared; empty for all queues that follow the cluster's order
+	Queue    string  // queue with shared starts; empty for all queues that follow the cluster's order
 	Weight   int     // the tenant's weight
 	Entitled float64 // fraction of all starts that its weight entitles it to, among the tenants that started jobs in the last UsageWindow
 	Had      float64 // fraction of all starts that it had in the last UsageWindow
-	Text     string  // a summary for people
+	Text     string  // human-readable summary
 }
 
-// CurrentRun describes how the run of a job is going.
+// CurrentRun describes the current run of a job.
 type CurrentRun struct {
-	Node     NodeID
+	Node     NodeID        // node that runs the job
 	Name     string        // name of the node; empty if it has none or is no longer known
 	Since    time.Time     // time at which the node claimed the job
 	Timeout  time.Duration // timeout of the attempt; zero if its handler chooses it
@@ -40,23 +41,23 @@ type CurrentRun struct {
 	Stopping bool          // the job was asked to stop
 }
 
-// Situation describes how a schedule, a batch or a sweep is doing at one moment.
+// Situation describes the status of a schedule, a batch or a sweep at one moment.
 type Situation struct {
-	ID      int64
-	Name    string
-	State   string
+	ID      int64         // ID of the schedule, batch or sweep
+	Name    string        // name of the schedule, batch or sweep
+	State   string        // state of the schedule, batch or sweep
 	At      time.Time     // time of the description, by the database's clock
-	Reasons []Obstacle    // what stops it or slows it down
-	Jobs    []Explanation // explanations of some of its jobs, jobs that do not run first
+	Reasons []Obstacle    // reasons why it is stopped or slow
+	Jobs    []Explanation // explanations of some of its jobs; those that do not run come first
 }
 
 // MaxExplained is the maximum number of jobs that a Situation explains.
 const MaxExplained = 5
 
-// MaxAhead is the number of jobs ahead at which counting stops.
+// MaxAhead is the largest value of Explanation.Ahead: counting stops there.
 const MaxAhead = 10_000
 
-// Obstacle is one thing that keeps a job from starting.
+// Obstacle is one condition that keeps a job from starting.
 type Obstacle struct {
 	Code  ObstacleCode
 	Scope LimitScope  // scope of a pause, cap or rate
@@ -65,8 +66,8 @@ type Obstacle struct {
 	Cap   int         // limit that Used has reached
 	By    []int64     // at a gate, the first jobs that hold a place, at most five
 	Kinds []KindCount // if no node fits, the kinds that live nodes know; if no slot is free, the kinds that occupy the slots
-	Until time.Time   // when it ends without help; zero if it does not or if that is unknown
-	Text  string      // a summary for people, without Kinds
+	Until time.Time   // time at which it ends without intervention; zero if it does not or if the time is unknown
+	Text  string      // human-readable summary, without Kinds
 }
 
 // KindCount is a kind with its number of jobs.
@@ -78,7 +79,7 @@ type KindCount struct {
 // MaxKinds is the maximum number of kinds that an Obstacle names.
 const MaxKinds = 20
 
-// ObstacleCode identifies what keeps a job from starting.
+// ObstacleCode identifies a condition that keeps a job from starting.
 type ObstacleCode string
 
 // The obstacles of jobs.
@@ -91,16 +92,16 @@ const (
 	AtCap     ObstacleCode = "at_cap"    // as many jobs run as a cap allows
 	OverRate  ObstacleCode = "over_rate" // as many jobs have started as a rate allows
 	NoSlot    ObstacleCode = "no_slot"   // all nodes that could run it are busy
-	Suspected ObstacleCode = "suspect"   // it was running in crashes, so it does not run alongside another such job
+	Suspected ObstacleCode = "suspect"   // it was running when nodes crashed, so it does not run alongside another such job
 	InLine    ObstacleCode = "in_line"   // other jobs start first
 )
 
 // Further reasons in a Situation.
 const (
 	NotStarted  ObstacleCode = "not_started" // no user has started it yet
-	AtBusiness  ObstacleCode = "at_business" // it waits for the business to open it
+	AtBusiness  ObstacleCode = "at_business" // its gate is closed until the business system opens it
 	IsStopped   ObstacleCode = "stopped"     // it was stopped or cancelled, or is about to be
-	HasEnded    ObstacleCode = "ended"       // nothing is left to do
+	HasEnded    ObstacleCode = "ended"       // no work is left
 	IsDoubtful  ObstacleCode = "doubtful"    // tasks may have run in commits that the database lost; this does not stop it
 	AtApproval  ObstacleCode = "at_approval" // the first tasks have ended, and the others wait for approval
 	NotPrepared ObstacleCode = "preparing"   // a pass is being prepared
@@ -111,8 +112,8 @@ const (
 	WillQueue   ObstacleCode = "will_queue"  // the run of the next instant will wait for an earlier one
 )
 
-// ExplainSome explains the first MaxExplained of the jobs, for features that explain
-// why their jobs do not run. It leaves out jobs that no longer exist.
+// ExplainSome returns explanations of the first MaxExplained jobs. It omits jobs that
+// no longer exist. It is meant for packages that implement features.
 func ExplainSome(ctx context.Context, explain func(ctx context.Context, id int64) (Explanation, error), ids []int64) ([]Explanation, error) {
 	var found []Explanation
 	for _, id := range ids[:min(len(ids), MaxExplained)] {

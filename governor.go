@@ -2,15 +2,16 @@ package fairlead
 
 import "context"
 
-// Governor stores tenants and limits: how much each may use. A change applies to every
-// claim that begins after the method has returned, on all nodes.
+// Governor stores tenants and limits. A change applies to every claim that begins after
+// the method has returned, on all nodes.
 //
 // A limit counts the jobs of its scope that are running or waiting. A claim leases a
 // job only if the job fits under all its limits: the global one and those of its queue,
-// kind, tenant and the tenant's parent. So the number of counted jobs never exceeds a
-// cap, unless the cap was lowered below current use: then nothing starts until use fits
-// again. Each start also takes a token from every limit that has a rate; tokens are
-// refilled by the database's clock, and a new rate starts with its full burst.
+// kind, tenant and the tenant's parent. The number of counted jobs therefore never
+// exceeds a cap, unless the cap was lowered below current use: then nothing starts
+// until use fits again. Each start also takes a token from every limit that has a rate;
+// tokens are refilled by the database's clock, and a new rate starts with its full
+// burst.
 //
 // A tenant's MaxPending is checked against committed jobs when Enqueue is called:
 // concurrent callers may exceed it together. Other processes learn of a new MaxPending
@@ -43,17 +44,16 @@ type Governor interface {
 	// that have a cap, a rate or a minimum.
 	Limits(ctx context.Context) ([]LimitUse, error)
 	// Usage returns the current load of all jobs together, of each tenant, of each queue
-	// and of each kind. It counts jobs, so it takes longer the more there are. With ten
-	// thousand live jobs or more, the answer may be up to ten seconds old per million live
-	// jobs.
+	// and of each kind. Its duration grows with the number of jobs. With ten thousand
+	// live jobs or more, the answer may be up to ten seconds old per million live jobs.
 	Usage(ctx context.Context) (UsageReport, error)
-	// Explain reports why a job does not run, based on the same facts as a claim, or how
-	// its run is going. It returns ErrNotFound for an unknown job.
+	// Explain reports why a job is not running, based on the same facts as a claim, or
+	// the status of its current run. It returns ErrNotFound for an unknown job.
 	Explain(ctx context.Context, id int64) (Explanation, error)
-	// WhatIf compares what a claim of the given number of jobs would choose now with what
-	// it would choose after the changes. It changes nothing, holds no lock that a claim
-	// waits for, and reads little of each lane, however many jobs wait. The caller has
-	// passed the question through NormalizeWhatIf. WhatIf returns the errors that
-	// PutTenant and SetLimit would.
+	// WhatIf compares the jobs that a claim of the given number of jobs would choose now
+	// with those that it would choose after the changes. It changes nothing, holds no
+	// lock that a claim waits for, and reads little of each lane, regardless of the
+	// number of waiting jobs. The caller has passed the question through NormalizeWhatIf.
+	// WhatIf returns the errors that PutTenant and SetLimit would.
 	WhatIf(ctx context.Context, question WhatIf) (Forecast, error)
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Handler runs the jobs of one kind. Work returns nil if the job succeeded. An error is
-// a failed attempt, which is retried after a pause until MaxAttempts are used up. A
-// handler can choose otherwise by returning one of the outcomes of this package (Fatal,
-// RetryAt, SnoozeFor, Replace, Await, Release). A panic counts as an error.
+// Handler runs the jobs of one kind. Work returns nil if the job succeeded. An error
+// means that the attempt failed; the node retries the job after a pause until
+// MaxAttempts are used up. A handler can choose otherwise by returning one of the
+// outcomes of this package (Fatal, RetryAt, SnoozeFor, Replace, Await, Release). A
+// panic counts as an error.
 //
 // An error that wraps ErrUnavailable does not count as a failure: the job runs again
 // after the same pause, at least a second, without using up any of MaxAttempts.
@@ -20,7 +21,7 @@ import (
 // passed; Work must return soon after. A handler may run more than once for one job:
 // each run has its own job.Attempt and a larger job.Fence.
 type Handler interface {
-	Work(ctx context.Context, job *Job) error // Work runs the job. See Handler for its result and context.
+	Work(ctx context.Context, job *Job) error // Work runs a job. See Handler for its result and context.
 }
 
 // HandlerFunc is an adapter that lets an ordinary function serve as a Handler.
@@ -34,9 +35,9 @@ type Middleware func(Handler) Handler
 
 // HandlerOptions sets the defaults for the jobs of a kind and how a node runs them.
 type HandlerOptions struct {
-	Timeout     time.Duration // of one attempt; zero means the engine's
-	MaxAttempts int           // zero means DefaultMaxAttempts
-	Retry       *Retry        // nil means exponential with full jitter
+	Timeout     time.Duration // timeout of one attempt; zero means the engine's
+	MaxAttempts int           // number of failed attempts after which a job fails; zero means DefaultMaxAttempts
+	Retry       *Retry        // pause between attempts; nil means exponential with full jitter
 
 	// TimeoutOf returns the timeout of an attempt, based on the job. It overrides Timeout
 	// and the job's own timeout, unless it returns zero.
@@ -46,11 +47,11 @@ type HandlerOptions struct {
 	// job's own setting.
 	RetryDelay func(job *Job, err error) time.Duration
 
-	// MaxRunning limits how many jobs of this kind run at once on one node. Zero means no
-	// limit other than the node's slots.
+	// MaxRunning is the maximum number of jobs of this kind that run at once on one node.
+	// Zero means that only the node's slots limit them.
 	MaxRunning int
 
-	// Retention is how long finished jobs of this kind are kept. Fields that are zero use
+	// Retention sets how long finished jobs of this kind are kept. Fields that are zero use
 	// the nodes' retention; Forever keeps jobs indefinitely. A node with this handler
 	// stores the retention when it starts. It then applies on all nodes, including those
 	// that do not know the kind.
@@ -80,7 +81,7 @@ type HandlerOptions struct {
 }
 
 // DefaultMaxAttempts is the number of failed attempts after which a job fails for good,
-// unless the job or its handler sets another.
+// unless the job or its handler sets another number.
 const DefaultMaxAttempts = 20
 
 // Mux maps kinds to handlers. Register all handlers before the engine starts.
@@ -92,8 +93,8 @@ type Mux struct {
 
 // Entry is a handler registered for a kind.
 type Entry struct {
-	Handler Handler
-	Options HandlerOptions
+	Handler Handler        // handler of the jobs
+	Options HandlerOptions // options of the handler
 }
 
 // NewMux returns an empty mux.

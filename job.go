@@ -47,10 +47,10 @@ const (
 	ReasonTimeout  Reason = "timeout"  // the attempt took longer than its timeout
 	ReasonDeadline Reason = "deadline" // no answer came while the job was waiting
 	ReasonCrash    Reason = "crash"    // the node running the attempt died
-	ReasonPoison   Reason = "poison"   // the job was running in too many crashes
+	ReasonPoison   Reason = "poison"   // the job was running in too many node crashes
 	ReasonReplaced Reason = "replaced" // another job replaced it
 
-	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease without a crash: its process lived on, or the attempt had not started
+	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease without a crash: its process survived, or the attempt had not started
 )
 
 // Never is the NotBefore of a queued run, which waits for an earlier run of its
@@ -60,17 +60,17 @@ var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
 // Names used for jobs that set none.
 const (
-	DefaultQueue  = "default"
-	DefaultTenant = "default"
+	DefaultQueue  = "default" // queue of a job that names none
+	DefaultTenant = "default" // tenant of a job that names none
 )
 
 // Common priorities. Any integer from -MaxPriority to MaxPriority is valid; jobs with a
 // higher priority start first.
 const (
-	Low         = -10
-	Normal      = 0
-	High        = 10
-	MaxPriority = 32000
+	Low         = -10   // for jobs that can wait
+	Normal      = 0     // the default
+	High        = 10    // for urgent jobs
+	MaxPriority = 32000 // largest priority
 )
 
 // OnDuplicate selects what Enqueue does if a job's key is taken.
@@ -110,9 +110,9 @@ const (
 	RemoveFailed OnFail = "remove" // the job is removed with its history once RemoveAfter has passed since it failed
 )
 
-// RemoveAfter is how long a job with RemoveFailed remains visible as failed, so that
-// failure notices can refer to it. It stays longer until its batch, schedule or sweep
-// has recorded how it ended.
+// RemoveAfter is the time for which a job with RemoveFailed remains visible as failed,
+// so that failure notices can refer to it. The job stays longer if its batch, schedule
+// or sweep has not recorded its end yet.
 const RemoveAfter = time.Minute
 
 // Job is the durable unit of work. The caller of Enqueue sets the fields above Status,
@@ -128,7 +128,7 @@ type Job struct {
 	NotBefore time.Time // earliest start; zero means now
 	StartBy   time.Time // acceptable start, which orders jobs of equal priority; zero means the due time
 
-	Timeout     time.Duration // of one attempt; zero means the handler's
+	Timeout     time.Duration // timeout of one attempt; zero means the handler's
 	MaxAttempts int           // number of failed attempts after which the job fails; zero means the handler's
 	Retry       *Retry        // pause between attempts; nil means the handler's
 	OnCrash     OnCrash       // default Revive
@@ -149,7 +149,7 @@ type Job struct {
 	Status
 }
 
-// Status is what the store records about a job. Fence, Node and StartedAt belong to the
+// Status is the part of a job that the store records. Fence, Node and StartedAt belong to the
 // current run while the job is running or waiting and to the last run once it is final;
 // otherwise they are zero.
 type Status struct {
@@ -160,16 +160,16 @@ type Status struct {
 	Fence      int64  // number of the lease; grows with each claim
 	Node       NodeID // node that holds or held the lease
 	Fired      bool   // the job is a run of a schedule
-	Batch      int64  // batch whose task the job is; zero if none
+	Batch      int64  // ID of the batch, if the job is a task; otherwise zero
 	Solo       bool   // claimed as a crash suspect: a node runs at most one such job at a time
-	Bare       bool   // claimed without Args, Memo and Progress, which were too large together with those of other jobs; a node returns such a job
+	Bare       bool   // claimed without Args, Memo and Progress, because those of all claimed jobs were too large together; a node returns such a job to its queue
 	CreatedAt  time.Time
 	StartedAt  time.Time
 	FinishedAt time.Time       // zero while live
 	Deadline   time.Time       // while waiting, the time at which the wait ends without an answer
 	CancelWish bool            // while running: the job was asked to stop
 	Output     json.RawMessage // result reported by the handler
-	Reason     Reason          // why it did not succeed
+	Reason     Reason          // reason for not succeeding
 	Error      string          // text of the last failure
 	Progress   json.RawMessage // last progress reported by the handler
 	Told       json.RawMessage // last progress reported through Extend for the current or last run
@@ -178,11 +178,11 @@ type Status struct {
 
 // Attempt records one run that did not simply succeed.
 type Attempt struct {
-	Run        int // number of the run, counted from 1
-	Fence      int64
-	Node       NodeID
+	Run        int    // number of the run, counted from 1
+	Fence      int64  // fence of the run
+	Node       NodeID // node that ran the job
 	StartedAt  time.Time
 	FinishedAt time.Time
-	Reason     Reason
-	Error      string
+	Reason     Reason // reason for not succeeding
+	Error      string // text of the failure
 }

@@ -18,7 +18,7 @@ func NewKind[T any](name string) Kind[T] { return Kind[T]{name: name} }
 // notEncoded is in front of an error that stands where args should: no document begins so.
 const notEncoded = "!"
 
-// Name returns the kind's name as the store records it.
+// Name returns the kind's name.
 func (k Kind[T]) Name() string { return k.name }
 
 // Job returns a new job of this kind, ready to be enqueued. If args cannot be encoded
@@ -33,7 +33,8 @@ func (k Kind[T]) Job(args T) *Job {
 	return &Job{Kind: k.name, Args: encoded}
 }
 
-// Args decodes the args of a job of this kind.
+// Args decodes the args of a job of this kind. It returns an error if they do not fit
+// T.
 func (k Kind[T]) Args(job *Job) (T, error) {
 	var args T
 	if len(job.Args) == 0 {
@@ -45,8 +46,8 @@ func (k Kind[T]) Args(job *Job) (T, error) {
 	return args, nil
 }
 
-// Handle registers the handler of this kind. A job whose args cannot be decoded fails
-// immediately, because a retry would not help.
+// Handle registers the handler of this kind. A job with args that cannot be decoded
+// fails immediately, because a retry would not help.
 func (k Kind[T]) Handle(mux *Mux, work func(ctx context.Context, job *Job, args T) error) {
 	k.HandleWith(mux, HandlerOptions{}, work)
 }

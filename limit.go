@@ -24,13 +24,13 @@ const (
 // Limit limits the jobs of one scope on all nodes together, and selects the order in
 // which they start.
 type Limit struct {
-	Scope      LimitScope
-	Name       string  // name of the queue, kind or tenant; empty for the global limit
-	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
-	Rate       float64 // starts per second; zero = unlimited
-	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
-	PerKey     int     // for a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; default one
-	Order      Order   // for a queue or the cluster; if empty, a queue uses the cluster's order and the cluster OrderDeadline
+	Scope      LimitScope // jobs that the limit counts
+	Name       string     // name of the queue, kind or tenant; empty for the global limit
+	MaxRunning int        // maximum number of jobs that run or await a callback at once; zero = unlimited
+	Rate       float64    // starts per second; zero = unlimited
+	Burst      int        // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	PerKey     int        // for a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; default one
+	Order      Order      // for a queue or the cluster; if empty, a queue uses the cluster's order and the cluster OrderDeadline
 }
 
 // subject names the limit as addresses of the API do: "global", "queue:mail".

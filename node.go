@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// NodeID identifies one life of a node: from joining to leaving or losing its lease. It
-// is never reused.
+// NodeID identifies a node from the time it joins until it leaves or loses its lease.
+// An ID is never reused: a node that joins again gets a new one.
 type NodeID int64
 
 // Node is a running process that runs jobs. All nodes are equal.
 type Node struct {
 	ID       NodeID
-	Name     string   // name for people; need not be unique
+	Name     string   // display name; need not be unique
 	Address  string   // address at which it can be reached; empty if none
 	Version  string   // version of the program
 	Queues   []string // queues that it serves; empty means all
@@ -22,12 +22,12 @@ type Node struct {
 	Queued   int      // jobs claimed but not started at the last beat
 	Capacity int      // maximum of Queued
 
-	MaxSweeps int // maximum number of sweeps whose shards it runs at once; zero if unknown
+	MaxSweeps int // maximum number of sweeps with shards that it runs at once; zero if unknown
 
-	JoinedAt time.Time
-	LastBeat time.Time
+	JoinedAt time.Time      // time at which it joined
+	LastBeat time.Time      // time of its last beat
 	Until    time.Time      // end of its lease
-	Remote   bool           // it is a remote worker, whose beats a server relays
+	Remote   bool           // it is a remote worker; a server relays its beats
 	Owner    string         // for a remote worker, the name of the token with which it joined
 	Tenants  []string       // for a remote worker, the tenants whose jobs its token may run; nil means all
 	Defaults []KindDefaults // a remote worker's defaults per kind; for other nodes, the timeouts of kinds
@@ -40,8 +40,8 @@ type Node struct {
 // Died reports whether the node's lease expired without the node leaving.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node can run jobs of a kind in a queue, of all tenants or
-// of some.
+// Serves reports whether the node can run jobs of a kind in a queue, for at least one
+// tenant.
 func (n *Node) Serves(queue, kind string) bool {
 	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
 }
@@ -55,7 +55,7 @@ func (n *Node) ServesTenant(queue, tenant, kind string) bool {
 // zero leave the choice to the server.
 type KindDefaults struct {
 	Kind        string        `json:"kind"`
-	Timeout     time.Duration `json:"timeout,omitempty"` // of one attempt
-	MaxAttempts int           `json:"max_attempts,omitempty"`
-	Retry       *Retry        `json:"retry,omitempty"`
+	Timeout     time.Duration `json:"timeout,omitempty"`      // timeout of one attempt
+	MaxAttempts int           `json:"max_attempts,omitempty"` // number of failed attempts after which a job fails
+	Retry       *Retry        `json:"retry,omitempty"`        // pause between attempts
 }

@@ -2,8 +2,8 @@ package fairlead
 
 import "time"
 
-// Once identifies a request so that it takes effect only once, however often it is
-// sent.
+// Once identifies a request, so that it takes effect only once even if it is sent
+// several times.
 type Once struct {
 	Caller  string   // owner of the key; callers do not share keys
 	Key     string   // chosen by the caller
@@ -20,5 +20,5 @@ func NormalizeOnce(once Once) error {
 	return Invalid(c.Found...)
 }
 
-// OnceWindow is how long the store remembers a key of Once.
+// OnceWindow is the time for which the store remembers the Key of a Once.
 const OnceWindow = 24 * time.Hour

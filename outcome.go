@@ -81,7 +81,7 @@ func (o *Outcome) Remember(v any) *Outcome {
 	return &kept
 }
 
-// Error describes the outcome.
+// Error returns the text of the error inside the outcome, or else names the outcome.
 func (o *Outcome) Error() string {
 	if o.err != nil {
 		return o.err.Error()
@@ -89,10 +89,10 @@ func (o *Outcome) Error() string {
 	return "job outcome: " + string(o.move)
 }
 
-// Unwrap returns the error inside the outcome, or nil.
+// Unwrap returns the error inside the outcome. It returns nil if there is none.
 func (o *Outcome) Unwrap() error { return o.err }
 
-// Settlement returns the settlement that the outcome asks for, without the job's ID and
+// Settlement returns the settlement that the outcome requests, without the job's ID and
 // fence. It is meant for engines.
 func (o *Outcome) Settlement() Settlement {
 	s := Settlement{Move: o.move, After: o.after, At: o.at, Memo: o.memo, Replace: o.replace}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Retention is how long finished jobs are kept, per outcome.
+// Retention sets how long finished jobs are kept, for each final state.
 type Retention struct {
-	Succeeded time.Duration
-	Failed    time.Duration
-	Cancelled time.Duration
-	Skipped   time.Duration
+	Succeeded time.Duration // for succeeded jobs
+	Failed    time.Duration // for failed jobs
+	Cancelled time.Duration // for cancelled jobs
+	Skipped   time.Duration // for skipped runs of schedules
 }
 
-// Forever is the retention of jobs that are kept until a caller deletes them.
+// Forever is the retention of jobs that are kept until a user or program deletes them.
 const Forever time.Duration = math.MaxInt64

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Run lets a handler report to its node while it works. The engine puts a Run into
-// every handler's context.
+// Run lets a handler report to its node while it works. The engine adds a Run to every
+// handler's context.
 type Run interface {
 	// Save stores progress and memo under the job's fence.
 	Save(ctx context.Context, save Save) error
@@ -21,19 +21,19 @@ type Run interface {
 	Job() *Job
 }
 
-// Tenure is an optional part of a Run, for handlers that run for a long time.
+// Tenure is an optional interface of a Run, for long-running handlers.
 type Tenure interface {
 	// Leaving returns a channel that is closed when the node wants to stop all its work,
 	// because it shuts down or an operator drains it.
 	Leaving() <-chan struct{}
-	// LeasedUntil returns the time up to which the node can be sure that no other node
-	// runs the job.
+	// LeasedUntil returns the time until which no other node can run the job, by the
+	// node's clock.
 	LeasedUntil() time.Time
 }
 
 // Leaving returns a channel that is closed when the node of a running job wants to stop
-// all its work. A handler that has no natural end should then return Release. The
-// channel is never closed if the context is not a handler's.
+// all its work. A handler that has no natural end should then return Release. If the
+// context is not a handler's, the channel is never closed.
 func Leaving(ctx context.Context) <-chan struct{} {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.Leaving()
@@ -41,9 +41,9 @@ func Leaving(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// LeasedUntil returns a function that reports the time, by the node's clock, up to
-// which no other node can run the job of the context. It is nil if the context is not a
-// handler's.
+// LeasedUntil returns a function that reports the time, by the node's clock, until
+// which no other node can run the job of the context. It returns nil if the context is
+// not a handler's.
 func LeasedUntil(ctx context.Context) func() time.Time {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.LeasedUntil
@@ -69,9 +69,9 @@ func runOf(ctx context.Context) (Run, error) {
 	return run, nil
 }
 
-// RunningJob returns the job whose handler has this context, and reports whether the
-// context is a handler's. Batch operations need it for the job's fence, which targets
-// compare to refuse a run that has been superseded.
+// RunningJob returns the job whose handler has this context, and reports whether there
+// is one. Batch operations use it to pass the job's fence to their targets, which
+// compare fences to refuse a run that has been superseded.
 func RunningJob(ctx context.Context) (*Job, bool) {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -98,8 +98,8 @@ func SetOutput(ctx context.Context, v any) error {
 // Progress stores v, encoded as JSON, as the progress of the running job, and resets
 // its crash count. It returns ErrLeaseLost if the node has lost the job; the handler's
 // context is then about to end. While the store is unavailable, Progress retries until
-// the run ends. Return its error then: it wraps ErrUnavailable, so the job runs again
-// without having failed.
+// the run ends, and then returns an error that wraps ErrUnavailable. A handler that
+// returns this error runs again without a failure being counted.
 func Progress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -112,8 +112,8 @@ func Progress(ctx context.Context, v any) error {
 	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Progress: progress})
 }
 
-// FinalProgress sets v, encoded as JSON, as the progress with which the run ends. It is
-// stored with the end of the run, whatever the result, and needs no separate write.
+// FinalProgress sets v, encoded as JSON, as the final progress of the run. It is stored
+// together with the end of the run, whatever the result, and needs no separate write.
 func FinalProgress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {

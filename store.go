@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Store keeps jobs in a SQL database. The store holds the entire state: what is not in
-// the store does not exist, and a node may vanish at any moment without losing any of
-// it.
+// Store keeps jobs in a SQL database. It holds the entire state: a node may vanish at
+// any moment without losing any of it.
 //
-// # Where a job is
+// # Places
 //
 // Every live or finished job is in exactly one place: scheduled, parked, ready,
 // running, waiting or done. A move takes it out of one place and puts it into another
@@ -44,10 +43,10 @@ import (
 //
 // Methods wrap ErrNotFound, ErrConflict, ErrInvalid, ErrLeaseLost and ErrExpired where
 // their documentation says so. Any other error means that the outcome is unknown: the
-// move may or may not have happened, and repeating it is safe. The store itself retries
+// move may or may not have happened, and it is safe to repeat it. The store itself retries
 // deadlocks and serialization failures.
 //
-// Every method wraps ErrUnavailable around an error that goes away without a change to
+// Every method wraps ErrUnavailable around an error that can pass without a change to
 // the program or the schema: the database is read-only, full, out of memory or
 // connections, starting, stopping, unreachable or cut off, the retries of a deadlock or
 // lock were used up, or the store's own timeout expired while the caller would still
@@ -55,9 +54,9 @@ import (
 //
 // # Use
 //
-// All methods are safe for concurrent use. A store does not keep slices or jobs that it
-// was given, and a caller may modify what it receives. Package storetest is this
-// contract as an executable suite.
+// All methods are safe for concurrent use. A store does not retain the slices or jobs
+// that callers pass to it, and callers may modify the results. Package storetest is an
+// executable form of this contract.
 type Store interface {
 	Enqueuer
 	Reader
@@ -66,8 +65,8 @@ type Store interface {
 	Secrets
 	Confider
 
-	// Close releases the store's connections. Stop the nodes first. Closing a store twice
-	// is allowed.
+	// Close releases the store's connections. Stop the nodes first. Later calls of Close
+	// have no effect.
 	Close() error
 }
 
@@ -85,9 +84,9 @@ type Enqueuer interface {
 	// becomes scheduled. The caller has passed the jobs through NormalizeJobs. A zero
 	// StartBy becomes the due time.
 	//
-	// Enqueue returns ErrConflict if a key is taken and the job says RefuseDuplicate, or
-	// if it says ReplaceDuplicate and the holder is running, waiting or finished. Under
-	// KeepDuplicate the job gets the holder's ID. Two jobs of one call with the same key
+	// Enqueue returns ErrConflict if a key is taken and the job's OnDuplicate is
+	// RefuseDuplicate, or if it is ReplaceDuplicate and the holder is running, waiting or
+	// finished. Under KeepDuplicate the job gets the holder's ID. Two jobs of one call with the same key
 	// count as duplicates of each other; under ReplaceDuplicate the second replaces the
 	// first. Enqueue returns ErrLimit if a tenant would have more pending jobs than its
 	// MaxPending. IDs ascend within a call, and are set only on success.
@@ -118,7 +117,8 @@ type Tx interface {
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Wake notifies nodes of the jobs enqueued so far, and lets gates admit theirs. Call
 	// it after the commit, or not at all: for a minute after the last call, the store
-	// itself watches for the commit, and notifies nodes a few milliseconds after it.
+	// itself looks for the commit and then notifies nodes. It first looks after 10ms, and
+	// then after pauses that double up to a second.
 	Wake()
 }
 
@@ -126,17 +126,17 @@ type Tx interface {
 type Reader interface {
 	// Get returns the job, or ErrNotFound.
 	Get(ctx context.Context, id int64) (*Job, error)
-	// Find returns the matching jobs, newest (largest ID) first. Like Tally it sees
-	// immediately what another process has stored.
+	// Find returns the matching jobs, newest (largest ID) first. Like Tally it includes
+	// changes by other processes immediately.
 	Find(ctx context.Context, filter Filter) ([]*Job, error)
 	// FindPage returns one page of the matching jobs, newest first, in bounded time: it
 	// examines about as many jobs as fit on a few hundred pages. If few of them match, the
-	// page is short or even empty. Next of the page says where to continue, and is zero
-	// only at the end. Following Next finds every job that Find finds, exactly once.
+	// page is short or even empty. Page.Next is the position at which to continue, and is
+	// zero only at the end. Following it returns every job that Find returns, exactly once.
 	FindPage(ctx context.Context, filter Filter) (Page, error)
 	// TallyUpTo counts the matching jobs by state in bounded time: it stops when it has
-	// counted about limit jobs, or examined a few times as many. More then reports that
-	// there may be further jobs. Zero counts all jobs.
+	// counted about atMost jobs, or examined a few times as many. Count.More then reports
+	// that there may be further jobs. Zero counts all jobs.
 	TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error)
 	// Tally counts the matching jobs by state. States without jobs are absent.
 	Tally(ctx context.Context, filter Filter) (map[State]int64, error)
@@ -173,7 +173,7 @@ type Filter struct {
 	Kinds   []string
 	Queues  []string
 	Tenants []string
-	Key     string
+	Key     string    // unique key of the job
 	From    time.Time // created at this time or later
 	To      time.Time // created before this time
 	Below   int64     // only IDs below this one: the last ID of the previous page
@@ -182,13 +182,13 @@ type Filter struct {
 	// FinishedFrom selects jobs that ended at this time or later, which excludes live
 	// jobs. It quickly finds a few recent failures among very many jobs.
 	FinishedFrom time.Time
-	// OnFail selects jobs by what happens to them when they have failed for good.
+	// OnFail selects jobs with this OnFail.
 	OnFail OnFail
 }
 
-// Operator changes jobs on behalf of people and other programs. Each method that takes
-// a job's ID returns ErrNotFound for an unknown ID. It returns ErrConflict and changes
-// nothing where its documentation says that a state is a conflict.
+// Operator changes jobs on behalf of users and other programs. Each method that takes a
+// job's ID returns ErrNotFound for an unknown ID. Where the documentation of a method
+// calls a state a conflict, the method returns ErrConflict and changes nothing.
 type Operator interface {
 	// Cancel ends a scheduled, ready, parked or waiting job as cancelled. A running job is
 	// asked to stop: its node learns of the request with the next beat, and unless its
@@ -257,8 +257,8 @@ type Operator interface {
 	// answer or Expire counts, never both.
 	Resolve(ctx context.Context, answer Settlement) error
 	// Extend gives a waiting job more time and stores the reported progress. The deadline
-	// moves to For from now unless it is later already, and Extend returns it. If the job
-	// has not moved to waiting yet, Extend only stores Told and returns zero: that move
+	// moves to extension.For from now, unless it is already later, and Extend returns it. If the
+	// job has not moved to waiting yet, Extend only stores Told and returns zero: that move
 	// sets the deadline. Extend returns ErrLeaseLost if the fence is not the job's current
 	// one, ErrExpired after the deadline, and ErrConflict if the job already has an
 	// answer, even before it moved to waiting, or has ended in another way. At the
@@ -268,16 +268,16 @@ type Operator interface {
 
 // Extension is a report about a waiting job before its answer.
 type Extension struct {
-	ID    int64
-	Fence int64
+	ID    int64           // ID of the job
+	Fence int64           // fence of the run that waits
 	For   time.Duration   // time from now until the deadline; zero leaves it unchanged
 	Told  json.RawMessage // progress reported by the target; nil leaves it unchanged
 }
 
-// Pause identifies a paused queue, kind or tenant.
+// Pause identifies a queue, kind or tenant that is paused or to be paused.
 type Pause struct {
 	Scope PauseScope
-	Name  string
+	Name  string // name of the queue, kind or tenant
 }
 
 // PauseScope selects what a Pause applies to.
@@ -306,9 +306,9 @@ const (
 
 // Settlement is the end of one run.
 type Settlement struct {
-	ID    int64
-	Fence int64
-	Move  Move
+	ID    int64 // ID of the job
+	Fence int64 // fence of the run
+	Move  Move  // next step of the job
 
 	After    time.Duration   // Again, Snooze: delay from the database's now until the job is due. Await: time until the deadline
 	At       time.Time       // Again, Snooze: due time, instead of After
@@ -318,12 +318,12 @@ type Settlement struct {
 	Memo     json.RawMessage // stored for the next run if not nil
 	Replace  *Job            // Succeed: job to enqueue in the same transaction; if its key is taken, the settled job fails with ReasonError
 	Retry    *time.Duration  // Await: pause before the next attempt if no answer comes in time or the answer is Fail; nil means that either ends the job
-	Final    bool            // Fail as an answer: it ends the job whatever Retry says
+	Final    bool            // Fail as an answer: it ends the job regardless of Retry
 	FreeKey  bool            // whether the job has a Key or ConcurrencyKey to release; true is always correct
 	Progress json.RawMessage // stored if not nil
 
-	// Unstarted says of a Release that no handler had begun, so that nothing can have been
-	// changed. A caller that does not know leaves it false.
+	// Unstarted reports, for a Release, that no handler had begun, so the run cannot have
+	// changed anything. Leave it false if that is not certain.
 	Unstarted bool
 }
 
@@ -338,10 +338,10 @@ const (
 	SettledHeld                     // an open transaction holds the job's rows (never in a Tx); nothing was changed; settle it again
 )
 
-// Save is what a handler reports while it runs.
+// Save is a report by a handler while it runs.
 type Save struct {
-	ID       int64
-	Fence    int64
+	ID       int64           // ID of the job
+	Fence    int64           // fence of the run
 	Progress json.RawMessage // nil leaves it unchanged
 	Memo     json.RawMessage // nil leaves it unchanged
 }

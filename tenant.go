@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// Tenant is a party on whose behalf jobs run, with the limits its jobs share. A tenant
-// that was never declared works too, without limits of its own.
+// Tenant is a customer, team or other party on whose behalf jobs run, with the limits
+// that its jobs share. Jobs may name a tenant that was never declared: it has no limits
+// of its own.
 type Tenant struct {
 	Name   string
-	Parent string // declared tenant whose cap and rate also apply to these jobs; default none
+	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
 
-	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
-	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
-	Rate       float64 // starts per second; zero = unlimited
-	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
-	MaxPending int     // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
-	Weight     int     // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
-	Paused     bool    // none of its jobs starts
-	Labels     map[string]string
+	MaxRunning int               // maximum number of jobs that run or await a callback at once; zero = unlimited
+	MinRunning int               // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
+	Rate       float64           // starts per second; zero = unlimited
+	Burst      int               // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	MaxPending int               // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
+	Weight     int               // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
+	Paused     bool              // none of its jobs starts
+	Labels     map[string]string // labels for the caller's own use
 
 	// StartURL receives jobs of the kind "external", which run there. FailURL and
 	// TimeoutURL receive a notice when a job of any kind has failed for good or has timed
-	// out. Empty means that nothing is sent.
+	// out. Leave a URL empty to send nothing.
 	StartURL   string
 	FailURL    string
 	TimeoutURL string
@@ -50,7 +51,7 @@ func NormalizeTenant(t *Tenant) error {
 		c.Name("parent", t.Parent, MaxName)
 	}
 	if t.Parent != "" && t.Parent == t.Name {
-		c.Refuse("parent", "is the tenant itself; name another, or none")
+		c.Refuse("parent", "is the tenant itself; specify another tenant or omit it")
 	}
 	c.Count("max_running", t.MaxRunning, MaxCap)
 	c.Count("min_running", t.MinRunning, MaxCap)
@@ -80,7 +81,7 @@ func NormalizeTenant(t *Tenant) error {
 type TenantFilter struct {
 	Names []string // nil means all
 	After string   // only names after this one: the last name of the previous page
-	Limit int      // zero means 100
+	Limit int      // maximum number of tenants; zero means 100
 }
 
 // Limit returns the tenant's limit on its running jobs.

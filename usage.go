@@ -4,7 +4,7 @@ import "time"
 
 // UsageReport is the load of all jobs at one moment.
 type UsageReport struct {
-	All     Usage
+	All     Usage   // load of all jobs together
 	Tenants []Usage // tenants that are declared, have live jobs or have recently started some; sorted by name
 	Queues  []Usage // queues that have live jobs; sorted by name
 	Kinds   []Usage // kinds that have live jobs; sorted by name

@@ -16,8 +16,8 @@ const (
 	MaxName  = 200     // bytes of a kind, queue or tenant
 	MaxKey   = 255     // bytes of a key
 	maxTrace = 255
-	// MaxMicros is the maximum distance of a time from 1970, in microseconds. It is about
-	// 36500 years, which is far enough, and leaves room to add durations safely.
+	// MaxMicros is the maximum distance of a time from 1970, in microseconds: about 36500
+	// years, so that adding a duration does not overflow.
 	MaxMicros = int64(1) << 60
 )
 

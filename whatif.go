@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// WhatIf asks which jobs would start next if limits and tenants were changed.
+// WhatIf describes hypothetical changes to limits and tenants. Client.WhatIf returns
+// their effect on the next starts.
 type WhatIf struct {
 	Changes []RuleChange // applied in this order; none means the current rules
-	Slots   int          // number of jobs that could start; default DefaultForecast
+	Slots   int          // number of free slots to assume; default DefaultForecast
 	Tenants []string     // tenants whose starts and waits are reported; nil means all
 }
 
-// RuleChange is a change that could be saved. Exactly one of its fields is set.
+// RuleChange is one hypothetical change. Exactly one of its fields is set.
 type RuleChange struct {
 	Limit  *Limit  // as for SetLimit
 	Tenant *Tenant // as for PutTenant
@@ -26,8 +27,8 @@ type RuleChange struct {
 const (
 	DefaultForecast = 50  // default number of starts
 	MaxForecast     = 200 // maximum number of starts
-	MaxChanges      = 100 // maximum number of changes in one question
-	MaxWaits        = 200 // maximum number of waits in one answer
+	MaxChanges      = 100 // maximum number of changes in a WhatIf
+	MaxWaits        = 200 // maximum number of waits in a Forecast
 )
 
 // Forecast compares which jobs would start now under the current rules and under
@@ -51,8 +52,8 @@ type Forecast struct {
 	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
 	Later  int            // number of groups that start later, including unlisted ones
 	Sooner int            // number of groups that start earlier, including unlisted ones
-	Steady []SteadyState  // long-term utilization of changed caps and rates that jobs arrived for; the Client adds it
-	Text   []string       // a summary for people; a store adds only what it alone knows, and its Client writes the rest
+	Steady []SteadyState  // long-term utilization of changed caps and rates that jobs arrived for; Client.WhatIf adds it
+	Text   []string       // human-readable summary; stores add only facts that they alone know, and Client.WhatIf writes the rest
 }
 
 // Outlook lists the jobs that would start under a set of rules.
@@ -76,19 +77,19 @@ type ForecastWait struct {
 	Queue  string
 	Tenant string
 	Kind   string
-	Effect Effect
+	Effect Effect      // effect of the changes on these jobs
 	Before WaitOutlook // under the current rules
 	After  WaitOutlook // under the changed rules
 }
 
-// WaitOutlook describes how a group of ready jobs fares under a set of rules.
+// WaitOutlook describes the starts of a group of ready jobs under a set of rules.
 type WaitOutlook struct {
 	Starts int        // number of its jobs that would start
 	First  int        // position of the first of its jobs among all starts, counted from 1; zero if none starts
-	Held   []Obstacle // what holds back the first job that would not start; none if other jobs merely go first, or if there is no such job
+	Held   []Obstacle // obstacles of the first job that would not start; empty if other jobs merely go first, or if all would start
 }
 
-// Effect is what a change does to a group of jobs.
+// Effect is the effect of the changes on a group of jobs.
 type Effect string
 
 // The effects of a change.

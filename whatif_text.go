@@ -18,7 +18,7 @@ func (f *Forecast) sentences() []string {
 		}
 	}
 	if more := f.Later + f.Sooner - mostSentences; more > 0 {
-		text = append(text, fmt.Sprintf("%d more queues, tenants and kinds get later or sooner", more))
+		text = append(text, fmt.Sprintf("%d more combinations of tenant, kind and queue would start later or sooner", more))
 	}
 	if !f.After.Token.IsZero() && !f.After.Token.Equal(f.Before.Token) {
 		wait := f.After.Token.Sub(f.At)
@@ -37,28 +37,28 @@ func (f *Forecast) summary() string {
 	come := slices.DeleteFunc(slices.Clone(after), func(id int64) bool { return slices.Contains(before, id) })
 	switch {
 	case slices.Equal(before, after):
-		return fmt.Sprintf("the next starts stay as they are: %s for %d slots", jobsCounted(len(after)), f.Slots)
+		return fmt.Sprintf("the next starts would not change: %s for %d slots", jobsCounted(len(after)), f.Slots)
 	case len(gone)+len(come) == 0:
-		return fmt.Sprintf("the same %s start, in another order", jobsCounted(len(after)))
+		return fmt.Sprintf("the same %s would start, in a different order", jobsCounted(len(after)))
 	}
-	return fmt.Sprintf("of %d slots %d are filled instead of %d: %s would start and wait now, %s would wait and start now",
+	return fmt.Sprintf("of %d slots, %d would be filled instead of %d: %s would wait instead of starting, and %s would start instead of waiting",
 		f.Slots, len(after), len(before), jobsCounted(len(gone)), jobsCounted(len(come)))
 }
 
 // sentence says what becomes of the jobs of a lane.
 func (f *Forecast) sentence(w ForecastWait) string {
-	text := fmt.Sprintf("tenant %q, kind %q in queue %q, gets %s: %d of %d starts instead of %d",
+	text := fmt.Sprintf("tenant %q, kind %q, queue %q would start %s: %d of %d starts instead of %d",
 		w.Tenant, w.Kind, w.Queue, w.Effect, w.After.Starts, len(f.After.Starts), w.Before.Starts)
 	for _, o := range w.After.HeldBeyond(w.Before) {
-		text += "; then " + o.Text
+		text += "; newly held back because " + o.Text
 	}
 	for _, o := range w.Before.HeldBeyond(w.After) {
-		text += "; no longer " + o.Text
+		text += "; no longer held back because " + o.Text
 	}
 	return text
 }
 
-// HeldBeyond returns the obstacles that the other outlook does not have.
+// HeldBeyond returns the obstacles of w that the other outlook does not have.
 func (w WaitOutlook) HeldBeyond(other WaitOutlook) (found []Obstacle) {
 	for _, o := range w.Held {
 		if !slices.ContainsFunc(other.Held, func(known Obstacle) bool {

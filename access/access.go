@@ -1,5 +1,4 @@
-// Package access is who may use the service, and what they did: tokens, their roles, and
-// the audit log.
+// Package access defines API tokens, their roles and the audit log.
 package access
 
 import (
@@ -10,63 +9,66 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Auditor keeps an audit log.
+// An Auditor writes an audit log.
 type Auditor interface {
-	// Audit adds entries to the audit log, as of now and in their order.
+	// Audit appends entries to the audit log, in the given order. The store sets their time to
+	// the current time.
 	Audit(ctx context.Context, entries []Entry) error
 }
 
-// Store keeps who may use the service, and what they did.
+// A Store stores API tokens and the audit log.
 type Store interface {
 	Auditor
 
-	// AddToken stores a token and returns it with its ID and CreatedAt. The token
-	// has been through Normalize. It fails with ErrConflict if another has
-	// its name or its hash.
+	// AddToken stores a token and returns it with its ID and CreatedAt. The caller must have
+	// passed the token to Normalize. AddToken returns ErrConflict if another token has the
+	// same name or the same hash.
 	AddToken(ctx context.Context, token Token) (Token, error)
-	// FindToken returns the token with this hash, expired or not, or ErrNotFound.
+	// FindToken returns the token with this hash, even if it has expired. It returns
+	// ErrNotFound if there is no such token.
 	FindToken(ctx context.Context, hash [32]byte) (Token, error)
-	// Tokens lists all tokens by ID.
+	// Tokens returns all tokens, ordered by ID.
 	Tokens(ctx context.Context) ([]Token, error)
-	// DeleteToken removes a token. It fails with ErrNotFound.
+	// DeleteToken deletes a token. It returns ErrNotFound if the token does not exist.
 	DeleteToken(ctx context.Context, id int64) error
-	// TouchToken notes that a token was used now. A token that is gone is fine.
+	// TouchToken records that a token was used now. It is not an error if the token has been
+	// deleted.
 	TouchToken(ctx context.Context, id int64) error
 
-	// AuditLog returns the entries that match, newest (largest ID) first.
-	// Entries are kept for Window.
+	// AuditLog returns the matching entries, newest (largest ID) first. Entries are deleted
+	// once they are older than Window.
 	AuditLog(ctx context.Context, filter Filter) ([]Entry, error)
 }
 
-// Token lets a program or a person use the service.
+// A Token authenticates a program or a person to the service.
 type Token struct {
 	ID        int64
-	Name      string // unique, for people
+	Name      string // unique, human-readable
 	Role      Role
-	Tenants   []string // bound to these; nil: it is not bound
-	Kinds     []string // of a worker: the kinds of the jobs that it may run; nil: all
-	Queues    []string // of a worker: the queues that it may serve; nil: all
-	Hash      [32]byte // SHA-256 of its secret, which is kept nowhere
+	Tenants   []string // tenants that the token is restricted to; nil = unrestricted
+	Kinds     []string // worker tokens only: kinds of jobs that the worker may run; nil = all
+	Queues    []string // worker tokens only: queues that the worker may serve; nil = all
+	Hash      [32]byte // SHA-256 of the secret; the secret itself is not stored
 	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-	Expired   bool      // by the database's clock; set by the store
-	LastUsed  time.Time // to the minute; zero: never
+	ExpiresAt time.Time // zero = the token does not expire
+	Expired   bool      // whether the token has expired by the database's clock; set by the store
+	LastUsed  time.Time // rounded to the minute; zero = never used
 }
 
-// Role is what the holder of a token may do.
+// A Role determines which actions a token permits.
 type Role string
 
-// The roles. Each of viewer, submitter, operator and admin may do what those
-// before it may; a worker may run jobs and nothing else.
+// Roles of tokens. In the order viewer, submitter, operator, admin, each role includes the
+// permissions of the roles before it. A worker may only run jobs.
 const (
-	RoleViewer    Role = "viewer"    // look
-	RoleSubmitter Role = "submitter" // enqueue, and act on single jobs
-	RoleOperator  Role = "operator"  // act on many jobs, queues, limits, tenants and nodes
-	RoleAdmin     Role = "admin"     // tokens and the audit log too
+	RoleViewer    Role = "viewer"    // read only
+	RoleSubmitter Role = "submitter" // enqueue jobs, and act on single jobs
+	RoleOperator  Role = "operator"  // act on many jobs, and on queues, limits, tenants and nodes
+	RoleAdmin     Role = "admin"     // also manage tokens and read the audit log
 	RoleWorker    Role = "worker"
 )
 
-// May reports whether this role may do what another one is needed for.
+// May reports whether the role has the permissions of the needed role.
 func (r Role) May(needed Role) bool {
 	rank := map[Role]int{RoleViewer: 1, RoleSubmitter: 2, RoleOperator: 3, RoleAdmin: 4}
 	if needed == RoleWorker {
@@ -75,10 +77,10 @@ func (r Role) May(needed Role) bool {
 	return rank[needed] > 0 && rank[r] >= rank[needed]
 }
 
-const maxBinding = 100 // tenants, kinds or queues of a token
+const maxBinding = 100 // maximum number of tenants, kinds or queues that a token is restricted to
 
-// Normalize returns an *InvalidError that names every field of a token about
-// to be stored that cannot be accepted.
+// Normalize validates a token before it is stored. It returns an *InvalidError that names
+// every invalid field.
 func Normalize(t *Token) error {
 	var c complaints
 	c.Name("name", t.Name, fairlead.MaxName)
@@ -90,7 +92,7 @@ func Normalize(t *Token) error {
 	for _, binding := range []struct {
 		field string
 		names []string
-		able  bool // whether tokens of the role can be bound so
+		able  bool // whether tokens of the role can be bound this way
 	}{
 		{"tenants", t.Tenants, t.Role != RoleAdmin},
 		{"kinds", t.Kinds, t.Role == RoleWorker},
@@ -109,36 +111,36 @@ func Normalize(t *Token) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// Entry is one action.
+// An Entry records one action in the audit log.
 type Entry struct {
-	ID      int64     // set by the store; grows
-	At      time.Time // set by the store: the database's clock
-	Actor   string    // name of the token, subject of an identity provider, or "local" where callers are not asked who they are
+	ID      int64     // set by the store; later entries have larger IDs
+	At      time.Time // set by the store from the database's clock
+	Actor   string    // name of the token, subject from the identity provider, or "local" if the server does not authenticate callers
 	Role    Role
 	From    string          // network address
-	Action  string          // method of the API, as "PauseQueue"
-	Subject string          // what it was done to, as "queue:mail" or "job:17"
-	Tenant  string          // of the subject; empty: none
-	Before  json.RawMessage // what was there; nil: unknown or nothing
-	After   json.RawMessage // what was asked for or is there now
-	Error   string          // set if it is unknown whether it happened
+	Action  string          // API method, such as "PauseQueue"
+	Subject string          // object of the action, such as "queue:mail" or "job:17"
+	Tenant  string          // tenant of the subject, if any
+	Before  json.RawMessage // state before the action; nil = unknown or nothing existed
+	After   json.RawMessage // requested state, or state after the action
+	Error   string          // set if it is unknown whether the action took effect
 }
 
-// Window is how long entries of the audit log are kept.
+// Window is the retention period of the audit log.
 const Window = 400 * 24 * time.Hour
 
-// Filter chooses entries. Empty fields choose all.
+// A Filter selects audit log entries. An empty field matches every entry.
 type Filter struct {
 	Actor   string
 	Action  string
 	Subject string
-	From    time.Time // not earlier
-	To      time.Time // earlier
-	Below   int64     // only IDs smaller than this: the last ID of the page before
-	Limit   int       // zero means 100
+	From    time.Time // inclusive
+	To      time.Time // exclusive
+	Below   int64     // only entries with smaller IDs: the last ID of the previous page
+	Limit   int       // maximum number of entries; zero = 100
 }
 
-// Page is how many entries are asked for.
+// Page returns the number of entries in a page.
 func (f Filter) Page() int {
 	if f.Limit <= 0 {
 		return fairlead.DefaultPage

@@ -7,14 +7,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// EnsureActor is the actor of entries about what a program has ensured.
+// EnsureActor is the actor in audit log entries for changes made by Ensure.
 const EnsureActor = "ensure"
 
-// hidden are fields that may be confidential. An entry names them but masks their values.
+// hidden lists fields that may be confidential. An entry names them but masks their values.
 var hidden = map[string]bool{"job.args": true, "alert": true, "data": true}
 
-// EnsureEntry returns the entry about something that a program has ensured: created if there
-// are no differences, else brought to the declared state.
+// EnsureEntry returns the audit log entry for an object that Ensure has created or changed.
+// Without differences the object was created; otherwise it was brought to the declared
+// state.
 func EnsureEntry(action, subject, tenant string, differences []fairlead.Difference) (Entry, error) {
 	entry := Entry{Actor: EnsureActor, Role: RoleOperator, Action: action, Subject: subject, Tenant: tenant}
 	if len(differences) == 0 {
@@ -35,7 +36,7 @@ func EnsureEntry(action, subject, tenant string, differences []fairlead.Differen
 }
 
 // RecordEnsured adds an EnsureEntry to the audit log of a store or a transaction. It does
-// nothing if that keeps none.
+// nothing if the store has no audit log.
 func RecordEnsured(ctx context.Context, store any, action, subject, tenant string, differences []fairlead.Difference) error {
 	if log, kept := store.(fairlead.EnsureLog); kept {
 		return log.RecordEnsured(ctx, action, subject, tenant, differences)

@@ -7,17 +7,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client is how programs use the rules of a store. It may be used by many goroutines.
+// A Client manages the alert rules in a store. It is safe for concurrent use by multiple
+// goroutines.
 type Client struct {
 	store Store
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client for a store.
 func NewClient(store Store) *Client { return &Client{store} }
 
-// Set creates the rule of a name or replaces it. What was counted for it, and when a
-// message was last sent, stays. It fails with ErrInvalid, and with ErrConflict if the one
-// of that name has another scope: what was counted would not be of its jobs.
+// Set creates or replaces the rule with the given name. Replacing a rule preserves its
+// event counts and the time of its last message. Set returns ErrInvalid for an invalid
+// rule, and ErrConflict if the stored rule has a different scope, because its counts would
+// belong to other jobs.
 func (c *Client) Set(ctx context.Context, rule Rule) (Rule, error) {
 	if err := Normalize(&rule); err != nil {
 		return Rule{}, err
@@ -25,7 +27,7 @@ func (c *Client) Set(ctx context.Context, rule Rule) (Rule, error) {
 	return c.store.SetAlert(ctx, rule)
 }
 
-// Get returns the rule of a name, or ErrNotFound.
+// Get returns the rule with the given name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Rule, error) {
 	rules, err := c.store.Alerts(ctx)
 	if err != nil {
@@ -39,14 +41,15 @@ func (c *Client) Get(ctx context.Context, name string) (Rule, error) {
 	return Rule{}, NoSuchRule(name)
 }
 
-// List lists all rules by name.
+// List returns all rules, ordered by name.
 func (c *Client) List(ctx context.Context) ([]Rule, error) { return c.store.Alerts(ctx) }
 
-// Remove removes a rule: what was counted and not sent yet is not sent. It fails with
-// ErrNotFound.
+// Remove deletes a rule. Events that were counted but not yet sent are discarded. Remove
+// returns ErrNotFound if the rule does not exist.
 func (c *Client) Remove(ctx context.Context, name string) error {
 	return c.store.RemoveAlert(ctx, name)
 }
 
-// NoSuchRule returns the ErrNotFound of a rule's name, with the same text in all stores.
+// NoSuchRule returns the ErrNotFound for a rule name. All stores use it, so the error text
+// is the same everywhere.
 func NoSuchRule(name string) error { return fmt.Errorf("alert %q: %w", name, fairlead.ErrNotFound) }

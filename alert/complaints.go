@@ -5,5 +5,5 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// complaints collects the fields that are refused.
+// complaints collects the errors of invalid fields.
 type complaints = check.Fields[fairlead.FieldError]

@@ -6,19 +6,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// View is what a look sees.
+// A View is the input of one check of the rules.
 type View struct {
 	Now    time.Time
-	Keep   time.Time // slices from here on are looked at again
+	Keep   time.Time // slices from this time on are checked again
 	Counts []Count
 	Usage  fairlead.UsageReport
-	// Ahead says that there is more to count before now: what is found waits for it, to be
-	// one message.
+	// Ahead reports that there are more events to count before Now. Messages are postponed
+	// until those are counted, so that one message covers all of them.
 	Ahead bool
 }
 
-// Decide returns what the rule remembers after a look, and what is to be reported. It is
-// pure.
+// Decide returns the new standing of the rule after a check, and the occasions to report.
+// It is a pure function.
 func (w Watched) Decide(view View) (Standing, []Occasion) {
 	d := decision{rule: &w.Rule, view: view, standing: w.Standing}
 	d.count(Failed, &d.standing.Failed)
@@ -34,7 +34,7 @@ type decision struct {
 	occasions []Occasion
 }
 
-// count adds up an event, and reports it when it is due.
+// count adds up the occurrences of an event, and reports them when a message is due.
 func (d *decision) count(event Event, tally *Tally) {
 	if !d.rule.tells(event) {
 		*tally = Tally{}
@@ -50,7 +50,7 @@ func (d *decision) count(event Event, tally *Tally) {
 	tally.sent(d.view.Now)
 }
 
-// backlog reports that ready jobs wait too long, and that they do not any more.
+// backlog reports that ready jobs wait too long, and later that the backlog is gone.
 func (d *decision) backlog(wait *Wait) {
 	if !d.rule.tells(Backlog) {
 		*wait = Wait{}
@@ -62,7 +62,7 @@ func (d *decision) backlog(wait *Wait) {
 	case d.view.Ahead || late == wait.Open:
 		return
 	case late && !passed(wait.SentAt, d.rule.Quiet, d.view.Now):
-		return // it comes and goes
+		return // the backlog comes and goes, and the last message is recent
 	}
 	event := Recovered
 	if late {

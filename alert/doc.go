@@ -1,8 +1,8 @@
-// Package alert reports what goes wrong with jobs: that they failed for good, that they
-// started later than was acceptable, and that they wait too long.
+// Package alert reports problems with jobs: jobs that failed for good, started later than
+// acceptable, or wait too long.
 //
-// A [Rule] names whose jobs it is about, a kind, a queue, a tenant or all, and where
-// messages go:
+// A [Rule] selects jobs by kind, queue or tenant, or selects all jobs, and names the URL
+// that receives the messages:
 //
 //	alerts := alert.NewClient(store)
 //	rule, err := alerts.Set(ctx, alert.Rule{
@@ -10,8 +10,8 @@
 //		On: []alert.Event{alert.Failed, alert.Backlog}, Backlog: 10 * time.Minute,
 //	})
 //
-// One node at a time looks every few seconds for what is new. What it finds is counted:
-// however many jobs fail, the receiver gets one message with their number, at most one
-// within Quiet. A message is a job of the kind "http", stored in the same transaction as
-// the note that it was sent, so that it comes at least once.
+// One node at a time checks for new events every few seconds and counts them: no matter how
+// many jobs fail, the receiver gets one message with their number, and at most one message
+// per Quiet period. A message is a job of the kind "http", stored in the same transaction
+// as the record that it was sent, so each message is delivered at least once.
 package alert

@@ -15,21 +15,22 @@ import (
 
 // Ensured is the result of Ensure.
 type Ensured struct {
-	Rule                          // as it is stored now
-	Created bool                  // there was none of this name
-	Changed []fairlead.Difference // fields that were not as declared, and are now
+	Rule                          // rule as it is stored now
+	Created bool                  // whether Ensure created the rule
+	Changed []fairlead.Difference // fields that differed from the declaration and were set back
 }
 
-// Ensure creates a rule, or brings the one of its name to the declared state. Programs call
-// it when they start; any number of them may do so at once.
+// Ensure creates a rule, or brings the stored rule of the same name to the declared state.
+// Programs call it when they start; any number of them may do so at the same time.
 //
-// It owns the fields that are set, and On together with Backlog: a field that is zero stays
-// as it is stored. A field that it owns and that has another value is set back and reported
-// in Changed, values of headers as "***". Both a creation and a change are recorded in the
-// audit log, with the actor "ensure". Nothing is ever removed: a rule that the program no
-// longer declares stays until it is removed.
+// Ensure owns the fields that are set in declared, and On together with Backlog. A zero
+// field keeps its stored value. If an owned field has another value, Ensure sets it back
+// and reports it in Changed; header values are reported as "***". Creations and changes are
+// recorded in the audit log, with the actor "ensure". Ensure never deletes anything: a rule
+// that the program no longer declares stays until it is removed.
 //
-// It fails with ErrInvalid, and with ErrConflict if the rule of that name has another scope.
+// Ensure returns ErrInvalid for an invalid rule, and ErrConflict if the stored rule has a
+// different scope.
 func (c *Client) Ensure(ctx context.Context, declared Rule) (Ensured, error) {
 	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict)
 }
@@ -69,8 +70,8 @@ func (c *Client) ensure(ctx context.Context, declared Rule) (Ensured, error) {
 	return Ensured{Rule: now, Created: created, Changed: changed}, err
 }
 
-// differences returns the fields in which two rules differ. The values of headers may be
-// secrets, so they are shown as masked.
+// differences returns the fields in which two rules differ. Header values are masked
+// because they may be secrets.
 func differences(was, is *Rule, paths []string) []fairlead.Difference {
 	changed := ensure.Differences[fairlead.Difference](was, is, paths)
 	for i := range changed {
@@ -81,7 +82,7 @@ func differences(was, is *Rule, paths []string) []fairlead.Difference {
 	return changed
 }
 
-// headerNames returns headers as a text without their values.
+// headerNames returns the headers as a string with masked values.
 func headerNames(headers map[string]string) string {
 	names := slices.Sorted(maps.Keys(headers))
 	for i := range names {

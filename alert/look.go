@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// mostAtOnce is how much time is counted by one statement. Only after no node looked
-	// for long is there more.
+	// mostAtOnce limits the period whose events one statement counts. Only after all nodes
+	// have been idle for long is there a longer period to count.
 	mostAtOnce = 10 * time.Minute
-	// restPerJob is how much longer the next look waits for each job that this one counted,
-	// so that the share of the database's time that looks take is bounded.
+	// restPerJob is added to the delay before the next check for each job that this check
+	// counted. It limits the share of database time that checks use.
 	restPerJob = 50 * time.Microsecond
-	// mostRest bounds that: jobs that are removed a while after they failed, see
-	// fairlead.RemoveAfter, must be counted before.
+	// mostRest limits that delay: failed jobs must be counted before they are removed, see
+	// fairlead.RemoveAfter.
 	mostRest = fairlead.RemoveAfter / 2
 )
 
-// Source is what a look asks of a database.
+// A Source provides the database operations that a check needs.
 type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
@@ -28,15 +28,16 @@ type Source interface {
 	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
-// Sent is a message that was stored.
+// Sent describes a message that was stored.
 type Sent struct {
 	Rule  string
 	Event Event
-	Count int64 // of jobs; zero for a backlog
+	Count int64 // number of jobs; zero for a backlog
 }
 
-// Look looks for what is new and stores messages about it, unless another node does, or
-// did less than every ago. It may be called by many nodes at once.
+// Look checks for new events and stores messages about them. It does nothing if another
+// node is checking, or if the last check was less than every ago. Many nodes may call it at
+// once.
 func Look(ctx context.Context, source Source, every time.Duration) ([]Sent, error) {
 	turn, taken, err := source.TakeLook(ctx, every)
 	if err != nil || !taken {
@@ -62,7 +63,7 @@ func Look(ctx context.Context, source Source, every time.Duration) ([]Sent, erro
 	}
 }
 
-// look is one turn.
+// look is the state of one check.
 type look struct {
 	source Source
 	turn   Turn
@@ -81,8 +82,9 @@ func (l *look) any(events ...Event) bool {
 	return false
 }
 
-// begin is the bucket from which on there may be something new: nothing that is older
-// than every rule, and after a clock was set back what is new by the clock as it is now.
+// begin returns the first bucket that may contain new events. It skips events older than
+// every rule. After the clock moves backwards, it includes events that are new by the
+// current clock.
 func (l *look) begin() time.Time {
 	first := l.turn.Rules[0].CreatedAt
 	for _, rule := range l.turn.Rules {
@@ -99,8 +101,8 @@ func (l *look) begin() time.Time {
 	return first.Truncate(Bucket)
 }
 
-// span counts the events of some time, decides what each rule makes of them, and stores
-// that. It returns false if another node has taken a look since.
+// span counts the events of a period, decides for each rule what to report, and stores the
+// result. It returns false if another node has started a check since.
 func (l *look) span(ctx context.Context, from, to time.Time, ahead bool) (bool, error) {
 	view := View{Now: l.turn.Now, Usage: l.usage, Ahead: ahead, Keep: to.Add(-overlap - Bucket)}
 	if l.any(Failed, Missed) {
@@ -146,7 +148,7 @@ func (l *look) span(ctx context.Context, from, to time.Time, ahead bool) (bool, 
 	return true, nil
 }
 
-// exemplify adds some of the jobs that failed.
+// exemplify adds examples of the failed jobs to an occasion.
 func (l *look) exemplify(ctx context.Context, rule *Watched, o *Occasion) error {
 	if o.Event != Failed {
 		return nil

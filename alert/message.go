@@ -11,23 +11,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// What is made of a message. The kind is that of package httpcall, which knows of alerts
-// as little as they know of it.
+// Properties of messages. The kind is the one of package httpcall. The two packages do not
+// depend on each other.
 const (
 	messageKind     = "http"
 	messageAttempts = 10
 
 	mostExamples = 10
-	maxErrorText = 500 // bytes of an error
+	maxErrorText = 500 // in bytes
 )
 
-// messageBody is what is sent if the rule has no template of its own.
+// messageBody is the request body for rules without a template of their own.
 const messageBody = `{"event":{{args.event}},"alert":{{args.alert}},"scope":{{args.scope}},"at":{{args.at}},` +
 	`"count":{{args.count}},"since":{{args.since}},"groups":{{args.groups}},"examples":{{args.examples}},` +
 	`"ready":{{args.ready}},"oldest_wait":{{args.oldest_wait}},"backlog":{{args.backlog}}}`
 
-// Occasion is what a message says. All of it can be used in templates, as
-// {{args.event}}; what does not apply is null.
+// An Occasion is the content of a message. Templates can use every field, as in
+// {{args.event}}; fields that do not apply are null.
 type Occasion struct {
 	Event Event  `json:"event"`
 	Alert string `json:"alert"`
@@ -35,18 +35,18 @@ type Occasion struct {
 	At    string `json:"at"`
 
 	Count    *int64    `json:"count"` // jobs since the last message
-	Since    *string   `json:"since"` // the earliest of them are not older, to ten seconds
+	Since    *string   `json:"since"` // lower bound for the time of the earliest of these events, accurate to ten seconds
 	Groups   []Group   `json:"groups"`
-	Examples []Example `json:"examples"` // of failed jobs, the newest
+	Examples []Example `json:"examples"` // failed jobs, newest first
 
 	Ready      *int    `json:"ready"`
 	OldestWait *string `json:"oldest_wait"`
-	Backlog    *string `json:"backlog"` // what the rule allows
+	Backlog    *string `json:"backlog"` // threshold of the rule
 
-	from time.Time // where to look for examples
+	from time.Time // start of the period in which to search for examples
 }
 
-// Example is one of the jobs that failed.
+// An Example is one of the failed jobs.
 type Example struct {
 	ID         string          `json:"id"`
 	Kind       string          `json:"kind"`
@@ -59,7 +59,8 @@ type Example struct {
 	FinishedAt string          `json:"finished_at"`
 }
 
-// exampleOf returns what messages say of a job. Its error is masked before it is cut.
+// exampleOf returns the part of a job that messages include. The error is masked before it
+// is truncated.
 func exampleOf(all fairlead.Confidential, job *fairlead.Job) Example {
 	text := mask.Secrets(mask.Fields(all, job.Kind, job.Args), mask.Job{
 		Args: job.Args, Output: job.Output, Progress: job.Progress, Reported: job.Told, Memo: job.Memo,
@@ -73,23 +74,23 @@ func exampleOf(all fairlead.Confidential, job *fairlead.Job) Example {
 	}
 }
 
-// alertTime writes times as the API does.
+// alertTime formats a time as the API does.
 func alertTime(t time.Time) *string {
 	text := t.UTC().Format("2006-01-02T15:04:05.000000Z")
 	return &text
 }
 
-// seconds writes durations as the API does.
+// seconds formats a duration as the API does.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// SampleMessage is a job as the rule's messages are. Its args are those of package
-// httpcall, which says whether they can be a call.
+// SampleMessage returns a job like the messages of the rule. Its args are those of package
+// httpcall, which can check whether they describe a valid call.
 func (r *Rule) SampleMessage() *fairlead.Job {
 	return r.message(Occasion{Event: Failed, Alert: r.Name, Scope: r.Scope, At: *alertTime(time.Unix(0, 0))})
 }
 
-// message is the job that brings a message. It waits behind no job that it may be about,
-// and counts against no limit of a tenant.
+// message returns the job that delivers a message. The job does not queue behind jobs that
+// it may report on, and it does not count against a tenant's limits.
 func (r *Rule) message(o Occasion) *fairlead.Job {
 	call := struct {
 		URL           string            `json:"url"`
@@ -99,11 +100,11 @@ func (r *Rule) message(o Occasion) *fairlead.Job {
 		SigningSecret string            `json:"signing_secret,omitempty"`
 	}{r.URL, r.Headers, r.Body, o, r.SigningSecret}
 	if len(call.Body) == 0 {
-		call.Body, _ = json.Marshal(messageBody) // a text always encodes
+		call.Body, _ = json.Marshal(messageBody) // encoding a string cannot fail
 	}
 	args, err := json.Marshal(call)
 	if err != nil {
-		panic(err) // its body has been through Normalize, and all else is text and numbers
+		panic(err) // Normalize has validated the body; everything else is strings and numbers
 	}
 	return &fairlead.Job{
 		Kind: messageKind, Args: args, Queue: reserved.NoticeQueue, Tenant: reserved.NoticeTenant,

@@ -9,51 +9,51 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Rule says what is reported of some jobs, and where.
+// A Rule defines which events of which jobs are reported, and where.
 type Rule struct {
 	Name  string // unique
-	Scope Scope  // whose jobs; default global
+	Scope Scope  // jobs that the rule covers; default Global
 	URL   string
 	On    []Event // default Failed
 
-	Backlog time.Duration // how old the oldest wait must be for a backlog; needed if On has it
-	Gather  time.Duration // how long the first failure waits for others, to be one message with them; default 10 seconds
-	Quiet   time.Duration // at most one message of each event is sent within it; default a minute
+	Backlog time.Duration // minimum wait of the oldest ready job that counts as a backlog; required if On contains Backlog
+	Gather  time.Duration // delay after the first failure, to collect more failures into the same message; default 10 seconds
+	Quiet   time.Duration // minimum time between two messages of the same event; default one minute
 
 	Headers       map[string]string
-	Body          json.RawMessage // a template, as that of a call; nil: all that is known, as JSON
-	SigningSecret string          // a reference to a secret with which calls are signed; empty: they are not
+	Body          json.RawMessage // template for the request body, as in an HTTP call; nil = all details, as JSON
+	SigningSecret string          // reference to the secret that signs the calls; empty = unsigned
 
 	CreatedAt time.Time // set by the store
 	UpdatedAt time.Time // set by the store
 }
 
-// Event is something that is reported.
+// An Event is a condition that a rule can report.
 type Event string
 
-// The events. Recovered belongs to Backlog and is in no list of a rule.
+// Events of rules. Recovered accompanies Backlog and must not be listed in Rule.On.
 const (
 	Failed    Event = "failed"    // jobs failed for good
 	Missed    Event = "missed"    // jobs started later than their StartBy
 	Backlog   Event = "backlog"   // ready jobs wait longer than Rule.Backlog
-	Recovered Event = "recovered" // they do not any more
+	Recovered Event = "recovered" // the backlog is gone
 )
 
-// Bounds of rules, and their defaults.
+// Limits of rule fields, and default values.
 const (
 	maxHeaders = 32
 	maxBody    = 64 << 10
-	maxText    = 2000 // bytes of the URL, of a header and of the reference
+	maxText    = 2000 // in bytes, for the URL, a header and the secret reference
 
 	defaultGather = 10 * time.Second
 	defaultQuiet  = time.Minute
 )
 
-// tells reports whether an event is to be reported.
+// tells reports whether the rule reports an event.
 func (r *Rule) tells(event Event) bool { return slices.Contains(r.On, event) }
 
-// Normalize fills in the defaults of a rule about to be stored, and returns an
-// *InvalidError that names every field that cannot be accepted.
+// Normalize fills in the defaults of a rule before it is stored, and returns an
+// *InvalidError that names every invalid field.
 func Normalize(r *Rule) error {
 	var c complaints
 	c.Addressed("name", r.Name, fairlead.MaxName)
@@ -75,7 +75,7 @@ func Normalize(r *Rule) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// checkTarget refuses what cannot be a call.
+// checkTarget rejects values that cannot form an HTTP call.
 func (r *Rule) checkTarget(c *complaints) {
 	if r.URL == "" {
 		c.Refuse("url", "is empty; set the URL to send messages to")
@@ -98,7 +98,7 @@ func (r *Rule) checkTarget(c *complaints) {
 	c.JSON("body", r.Body, maxBody)
 }
 
-// normalizeTimes fills in and checks how long things take.
+// normalizeTimes validates the durations and fills in their defaults.
 func (r *Rule) normalizeTimes(c *complaints) {
 	switch wanted := r.tells(Backlog); {
 	case wanted && r.Backlog <= 0:

@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// Scope is whose jobs a rule is about: "global", or "kind:NAME", "queue:NAME" or
+// A Scope selects the jobs that a rule covers: "global", or "kind:NAME", "queue:NAME" or
 // "tenant:NAME".
 type Scope string
 
 // Global is the scope of all jobs.
 const Global Scope = "global"
 
-// What a scope may name.
+// Prefixes of scopes.
 const (
 	ofKind   = "kind"
 	ofQueue  = "queue"
@@ -26,7 +26,7 @@ func (s Scope) cut() (of, name string) {
 	return of, name
 }
 
-// Tenant is the tenant that the scope names; empty: it names none.
+// Tenant returns the tenant that the scope names, or an empty string.
 func (s Scope) Tenant() string {
 	if of, name := s.cut(); of == ofTenant {
 		return name
@@ -34,7 +34,7 @@ func (s Scope) Tenant() string {
 	return ""
 }
 
-// check refuses what is no scope.
+// check rejects an invalid scope.
 func (s Scope) check(c *complaints) {
 	switch of, name := s.cut(); {
 	case s == Global:
@@ -45,8 +45,9 @@ func (s Scope) check(c *complaints) {
 	}
 }
 
-// has reports whether jobs of a lane belong to the scope. The jobs that bring messages
-// belong to none: a receiver that does not answer would be sent ever more of them.
+// has reports whether jobs of a lane belong to the scope. Jobs that deliver messages belong
+// to no scope: otherwise a receiver that does not answer would be sent more and more of
+// them.
 func (s Scope) has(queue, tenant, kind string) bool {
 	if tenant == reserved.NoticeTenant && kind == messageKind {
 		return false
@@ -62,7 +63,7 @@ func (s Scope) has(queue, tenant, kind string) bool {
 	return s == Global
 }
 
-// filter chooses the jobs of the scope.
+// filter returns a filter that selects the jobs of the scope.
 func (s Scope) filter() (filter fairlead.Filter) {
 	switch of, name := s.cut(); of {
 	case ofKind:
@@ -75,7 +76,7 @@ func (s Scope) filter() (filter fairlead.Filter) {
 	return filter
 }
 
-// usage returns what the jobs of the scope have; nothing if they have no live job.
+// usage returns the usage of the jobs in the scope, or zero if none of them is live.
 func (s Scope) usage(report fairlead.UsageReport) fairlead.Usage {
 	var among []fairlead.Usage
 	of, name := s.cut()

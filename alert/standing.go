@@ -7,38 +7,39 @@ import (
 )
 
 const (
-	// overlap is how far a look reaches behind the one before: an event may become visible
-	// so long after the moment it is dated.
+	// overlap is how far a check reaches back into the period of the previous check: an event
+	// may become visible this long after its timestamp.
 	overlap = time.Minute
-	// mostGroups is how many groups a message and a slice name, the largest first.
+	// mostGroups limits the number of groups in a message or slice. The largest groups are
+	// kept.
 	mostGroups = 20
 )
 
-// Standing is what a rule remembers between looks.
+// Standing is the state of a rule between checks.
 type Standing struct {
 	Failed  Tally `json:"failed,omitzero"`
 	Missed  Tally `json:"missed,omitzero"`
 	Backlog Wait  `json:"backlog,omitzero"`
 }
 
-// Tally is what is counted of one event.
+// A Tally counts the occurrences of one event.
 type Tally struct {
-	Seen    []Slice   `json:"seen,omitempty"`    // what of the last overlap is counted already
-	Pending int64     `json:"pending,omitempty"` // counted, and in no message yet
-	Groups  []Group   `json:"groups,omitempty"`  // the largest parts of them
-	From    time.Time `json:"from,omitzero"`     // the bucket of the earliest of them
-	FoundAt time.Time `json:"found_at,omitzero"` // when the first of them was found
-	SentAt  time.Time `json:"sent_at,omitzero"`  // of the last message
+	Seen    []Slice   `json:"seen,omitempty"`    // already counted events of the last overlap
+	Pending int64     `json:"pending,omitempty"` // counted, but not yet in a message
+	Groups  []Group   `json:"groups,omitempty"`  // largest groups of the pending events
+	From    time.Time `json:"from,omitzero"`     // bucket of the earliest pending event
+	FoundAt time.Time `json:"found_at,omitzero"` // time when the first pending event was found
+	SentAt  time.Time `json:"sent_at,omitzero"`  // time of the last message
 }
 
-// Slice is how many events of one bucket are counted.
+// A Slice holds the number of counted events in one bucket.
 type Slice struct {
 	At     time.Time `json:"at"`
 	Total  int64     `json:"total"`
 	Groups []Group   `json:"groups,omitempty"`
 }
 
-// Group is how many of the jobs are alike.
+// A Group counts jobs with the same kind, queue, tenant and reason.
 type Group struct {
 	Kind   string `json:"kind"`
 	Queue  string `json:"queue"`
@@ -47,14 +48,14 @@ type Group struct {
 	Count  int64  `json:"count"`
 }
 
-// Wait is what is known of a backlog.
+// Wait is the state of a backlog.
 type Wait struct {
-	Open   bool      `json:"open,omitempty"` // a message said that it is there, and none that it is over
+	Open   bool      `json:"open,omitempty"` // whether a message reported the backlog and none has reported its end
 	SentAt time.Time `json:"sent_at,omitzero"`
 }
 
-// add takes in what was counted of some buckets, now. Slices from keep on are remembered,
-// because more may be found in them.
+// add adds the counts of some buckets as of now. It remembers slices from keep on, because
+// more events may appear in them.
 func (t *Tally) add(slices []Slice, now, keep time.Time) {
 	var seen []Slice
 	for _, slice := range slices {
@@ -77,7 +78,7 @@ func (t *Tally) add(slices []Slice, now, keep time.Time) {
 	t.Seen = seen
 }
 
-// seen is what was counted of a bucket before.
+// seen returns the events of a bucket that are already counted.
 func (t *Tally) seen(at time.Time) Slice {
 	for _, slice := range t.Seen {
 		if slice.At.Equal(at) {
@@ -87,21 +88,21 @@ func (t *Tally) seen(at time.Time) Slice {
 	return Slice{}
 }
 
-// due reports whether what is pending is to be sent now.
+// due reports whether the pending events are to be sent now.
 func (t *Tally) due(rule *Rule, now time.Time) bool {
 	return t.Pending > 0 && passed(t.FoundAt, rule.Gather, now) && passed(t.SentAt, rule.Quiet, now)
 }
 
-// sent notes that what was pending is sent.
+// sent records that the pending events were sent.
 func (t *Tally) sent(now time.Time) { *t = Tally{Seen: t.Seen, SentAt: now} }
 
-// passed reports whether some time has passed since a moment, if there was one. A clock
-// that was set back keeps no message waiting.
+// passed reports whether the pause since a moment is over, or the moment is zero. A clock
+// that moves backwards does not delay a message.
 func passed(since time.Time, pause time.Duration, now time.Time) bool {
 	return since.IsZero() || now.Before(since) || now.Sub(since) >= pause
 }
 
-// grownGroups are groups without what was counted of them before.
+// grownGroups returns the groups without the jobs that were counted before.
 func grownGroups(groups, before []Group) []Group {
 	var grown []Group
 	for _, group := range groups {
@@ -122,7 +123,7 @@ func (g Group) alike(other Group) bool {
 	return g == other
 }
 
-// largest adds up groups that are alike and returns those with the most jobs.
+// largest merges equal groups and returns those with the most jobs.
 func largest(groups []Group) []Group {
 	var sums []Group
 	at := map[Group]int{}
@@ -142,8 +143,8 @@ func largest(groups []Group) []Group {
 	return sums[:min(len(sums), mostGroups)]
 }
 
-// slicesOf are the counts of one event that belong to a rule, by bucket. What happened
-// before the rule was there does not count.
+// slicesOf returns the counts of one event that belong to a rule, by bucket. Events before
+// the creation of the rule do not count.
 func slicesOf(rule *Rule, event Event, counts []Count) []Slice {
 	byBucket := map[time.Time]*Slice{}
 	for _, count := range counts {

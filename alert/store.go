@@ -7,73 +7,75 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps rules, and what was reported by them.
+// A Store stores rules and their standing.
 type Store interface {
-	// SetAlert creates the rule of a name, or replaces what is declared of it: CreatedAt and
-	// what was counted for it stay, and UpdatedAt grows. The rule has been through Normalize. It returns the rule
-	// as stored. It fails with ErrConflict if the one of that name has another scope.
+	// SetAlert creates the rule with the given name, or replaces its declared fields:
+	// CreatedAt and the event counts stay, and UpdatedAt grows. The caller must have passed
+	// the rule to Normalize. SetAlert returns the rule as stored. It returns ErrConflict if
+	// the stored rule has a different scope.
 	SetAlert(ctx context.Context, rule Rule) (Rule, error)
-	// SetAlertSeen is SetAlert for callers that have read the rule and must not undo what has
-	// become of it since: it conflicts unless the rule still has the UpdatedAt of seen, or
-	// does not exist if that is zero.
+	// SetAlertSeen is SetAlert for callers that have read the rule and must not overwrite a
+	// later change. It returns ErrConflict unless the UpdatedAt of the stored rule equals that
+	// of seen, or the rule does not exist and the UpdatedAt of seen is zero.
 	SetAlertSeen(ctx context.Context, rule, seen Rule) (Rule, error)
-	// RemoveAlert removes a rule and what was counted for it. It fails with ErrNotFound.
+	// RemoveAlert deletes a rule and its event counts. It returns ErrNotFound if the rule does
+	// not exist.
 	RemoveAlert(ctx context.Context, name string) error
-	// Alerts lists all rules by name.
+	// Alerts returns all rules, ordered by name.
 	Alerts(ctx context.Context) ([]Rule, error)
 
-	// TakeLook lets one caller at a time look for what is new: it returns false if a look
-	// was taken, by any process, less than every ago, or if the last one asked for a longer
-	// rest. A look that is not ended counts as one that found nothing. A clock that was set
-	// back keeps no caller from looking for longer than a minute. While there is no rule,
-	// there is no look, and only what is too old is removed.
+	// TakeLook gives one caller at a time the right to check for new events. It returns false
+	// if any process has started a check less than every ago, or if the last check requested a
+	// longer pause. A check without an EndLook counts as one that found nothing. A clock that
+	// moves backwards delays checks by at most a minute. While there are no rules, TakeLook
+	// returns false and only removes old data.
 	TakeLook(ctx context.Context, every time.Duration) (Turn, bool, error)
-	// AlertCounts counts what ended or started in the buckets from a time, inclusive, to
-	// another: jobs that failed, by lane, reason and bucket, and those that were reported as
-	// started too late. Both times are multiples of Bucket.
+	// AlertCounts counts the events in the buckets from a time, inclusive, to another time,
+	// exclusive: failed jobs by lane, reason and bucket, and jobs that were reported as
+	// started too late. Both times must be multiples of Bucket.
 	AlertCounts(ctx context.Context, from, to time.Time) ([]Count, error)
-	// EndLook stores what a look found, and the jobs that bring its messages, all or
-	// nothing. It returns false, and stores nothing, if another look was taken or ended
+	// EndLook stores the results of a check and the jobs that deliver its messages in one
+	// transaction. It returns false and stores nothing if another check was started or ended
 	// since the one of that version.
 	EndLook(ctx context.Context, found Found) (bool, error)
 }
 
-// Bucket is the time whose events are counted together.
+// Bucket is the length of the intervals in which events are counted.
 const Bucket = 10 * time.Second
 
-// MissedWindow is how long late starts are kept to be counted.
+// MissedWindow is the retention period of late starts that are yet to be counted.
 const MissedWindow = time.Hour
 
-// Turn is a look that was taken.
+// A Turn is the right to perform one check, as returned by TakeLook.
 type Turn struct {
-	Version int64     // of the look
+	Version int64     // version of the check
 	Now     time.Time // the database's clock
-	Seen    time.Time // all that came before is counted; zero: nothing is
-	Rules   []Watched // by name
+	Seen    time.Time // all earlier events are counted; zero = no events are counted
+	Rules   []Watched // ordered by name
 }
 
-// Watched is a rule and what is known of it.
+// Watched is a rule together with its standing.
 type Watched struct {
 	Rule
 	Standing Standing
 }
 
-// Count is how many jobs of a lane had the same event in one bucket.
+// A Count is the number of jobs of a lane with the same event in one bucket.
 type Count struct {
 	Event  Event // Failed or Missed
 	At     time.Time
 	Queue  string
 	Tenant string
 	Kind   string
-	Reason fairlead.Reason // why they failed
+	Reason fairlead.Reason // reason for the failures
 	Jobs   int64
 }
 
-// Found is what a look has found.
+// Found contains the results of a check.
 type Found struct {
-	Version   int64         // of the look
-	Seen      time.Time     // all that came before is counted
-	Rest      time.Duration // how much longer the next look waits; at most a minute
-	Standings []Watched     // those that have changed; of a rule that is gone nothing is kept
+	Version   int64         // version of the check
+	Seen      time.Time     // all earlier events are counted
+	Rest      time.Duration // additional delay before the next check; at most one minute
+	Standings []Watched     // rules with a changed standing; removed rules are ignored
 	Messages  []*fairlead.Job
 }

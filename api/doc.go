@@ -1,4 +1,4 @@
-// Package api is the schema of the service. Its Go code is generated.
+// Package api contains the schema of the service. Its Go code is generated.
 package api
 
 import _ "embed" // of the schema

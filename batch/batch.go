@@ -7,30 +7,30 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Batch is one operation on many targets. It consists of tasks, each of which is a job
-// with the value to apply and the value that was there before. The batch has one name
+// Batch applies one operation to many targets. Each of its tasks is a job that changes
+// one target, with the value to apply and the previous value. The batch has one name
 // and one state, and can be cancelled, retried and rolled back as a whole.
 type Batch struct {
 	ID          int64  // set by the store
 	Name        string // name for people; need not be unique
-	Type        string // type of operation; together with the target's type it determines the kind of the tasks
-	Description string
+	Type        string // type of operation; determines the kind of the tasks, together with the type of their targets
+	Description string // description for users
 
-	Creator string
-	Env     string
-	AZ      string
-	Service string
-	Info    json.RawMessage // additional data for the caller's own use
+	Creator string          // user or program that created it, for filters and display
+	Env     string          // environment of the targets, for filters and display
+	AZ      string          // availability zone, passed to the operation
+	Service string          // name of a service, passed to the operation
+	Info    json.RawMessage // additional data, passed to the operation
 
-	Queue    string // region that decides which nodes run its tasks; DefaultQueue if empty
+	Queue    string // queue that decides which nodes run its tasks; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
-	Priority int
+	Priority int    // tasks of batches with a higher priority start first
 
 	MaxRunning int           // maximum number of tasks released at once; zero = unlimited
 	Rate       float64       // tasks released per second; zero = unlimited
 	Timeout    time.Duration // timeout of one attempt; default the operation's
-	Canary     Canary
-	StopAfter  Threshold
+	Canary     Canary        // tasks to release before all others; default none
+	StopAfter  Threshold     // failures that pause the batch; default none
 
 	// Then lists jobs that are enqueued when the batch completes, in the transaction that
 	// detects the completion. If the batch is reopened and completes again, they are
@@ -46,31 +46,31 @@ type Batch struct {
 // Canary releases the first tasks of a batch before all others.
 type Canary struct {
 	Tasks int     // number of tasks in the canary; zero means no canary
-	Ratio float64 // fraction of them that must succeed for the others to follow without approval; zero means that an operator must approve
+	Ratio float64 // fraction of them that must succeed to release the others without approval; zero means that an operator must approve
 }
 
-// Threshold is the number of failures that pauses a batch. A field that is zero does
-// not apply.
+// Threshold is the number of failures at which a batch pauses. A field that is zero
+// does not apply.
 type Threshold struct {
 	Failures int     // number of failed tasks
 	Percent  float64 // failed tasks as a percentage of all tasks
 }
 
-// Status describes how a batch is doing.
+// Status is the status of a batch.
 type Status struct {
 	Total   int   // number of tasks
 	Tally   Tally // tasks by state; as of the last check, except for running tasks
 	Unclear int   `json:"Doubtful"` // failed and cancelled tasks that may nevertheless have been applied
 
 	// Doubtful is the number of tasks that may have run in commits that the database lost,
-	// so that the values before them are not known for certain. See Task.Doubtful.
+	// so the values before them are uncertain. See Task.Doubtful.
 	Doubtful int `json:"LossDoubtful,omitempty"`
 
-	Cancelled bool   // no more tasks go forward
-	Undoing   bool   // the batch is being rolled back as a whole: no more tasks go forward
+	Cancelled bool   // no further forward tasks start
+	Undoing   bool   // the batch is being rolled back as a whole; no further forward tasks start
 	Paused    bool   // no task starts until the batch is resumed
 	Reason    string // reason for pausing or cancelling it
-	Approved  bool   // the tasks after the canary may follow
+	Approved  bool   // the tasks after the canary may start
 	Awaiting  bool   `json:"-"` // the canary has ended, and the other tasks wait for Approve
 
 	Passes      []Pass    // passes over its tasks, oldest first
@@ -84,9 +84,9 @@ type PassKind string
 
 // The kinds of passes.
 const (
-	PassForward PassKind = "forward"
-	PassRetry   PassKind = "retry"
-	PassUndo    PassKind = "undo"
+	PassForward PassKind = "forward" // applies tasks for the first time
+	PassRetry   PassKind = "retry"   // repeats failed tasks
+	PassUndo    PassKind = "undo"    // rolls tasks back
 	// PassThen is not a pass over tasks. It holds the job IDs reserved for the jobs of a
 	// completion.
 	PassThen PassKind = "then"
@@ -95,32 +95,32 @@ const (
 // Pass is one pass over tasks of a batch. The first pass takes all tasks forward; later
 // ones retry tasks or roll them back.
 type Pass struct {
-	Number int // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
-	Kind   PassKind
-	Tasks  int  // number of its tasks
-	Serial bool // each task waits for the previous one
+	Number int      // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
+	Kind   PassKind // purpose of the pass
+	Tasks  int      // number of its tasks
+	Serial bool     // each task waits for the previous one
 }
 
 // Target is the object that a task changes.
 type Target struct {
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-	Type string `json:"type"`
-	Env  string `json:"env,omitempty"`
+	ID   string `json:"id"`             // identifies the target among those of its type
+	Name string `json:"name,omitempty"` // display name
+	Type string `json:"type"`           // type of the target, such as "host"
+	Env  string `json:"env,omitempty"`  // environment of the target
 }
 
 // Change is the value that a task applies to its target, and the value that a rollback
 // restores.
 type Change struct {
-	Target Target          `json:"target"`
+	Target Target          `json:"target"`           // object to change
 	Before json.RawMessage `json:"before,omitempty"` // value before the task; if missing, the operation reads it before it applies After
 	After  json.RawMessage `json:"after,omitempty"`  // value to apply
 }
 
-// Task is a member of a batch: one change of one target.
+// Task is one change of one target in a batch.
 type Task struct {
 	ID    int64 // set by the store; also the ID of its first job
-	Batch int64
+	Batch int64 // ID of the batch
 	// Copied from the batch.
 	BatchType string
 	Creator   string
@@ -128,11 +128,11 @@ type Task struct {
 	Region    string // the batch's Queue
 
 	Change
-	State     TaskState
-	Job       int64  // its job in the last pass that it took part in, which may not have been released yet
-	Info      string // why it failed or was cancelled
-	Retries   int    // number of automatic retries since it was created or retried by request
-	UpdatedAt time.Time
+	State     TaskState // current state
+	Job       int64     // its job in its last pass, which may not have been released yet
+	Info      string    // reason for failure or cancellation
+	Retries   int       // number of automatic retries since it was created or retried by request
+	UpdatedAt time.Time // time of the last change of its state
 
 	// Doubtful is set if the task may have run in commits that the database lost, and no
 	// caller specified the value before it. The value that its operation read afterwards
@@ -141,6 +141,6 @@ type Task struct {
 	Doubtful bool
 }
 
-// TaskKind returns the kind of the jobs that perform a type of batch on a type of
-// target.
+// TaskKind returns the kind of the jobs that perform batches of a type on targets of a
+// type.
 func TaskKind(targetType, batchType string) string { return targetType + "." + batchType }

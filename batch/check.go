@@ -112,8 +112,8 @@ func adopt(c *complaints, prefix string, err error) {
 	c.Adopt(prefix, invalid.Fields)
 }
 
-// NormalizeChange returns an *InvalidError that names every invalid field of a task
-// about to be stored.
+// NormalizeChange validates a change about to be stored. It returns an *InvalidError
+// that names every invalid field.
 func NormalizeChange(change *Change) error {
 	var c complaints
 	c.Name("target.id", change.Target.ID, fairlead.MaxName)

@@ -13,7 +13,7 @@ const ChunkSize = 500
 // tasks are two thousand chunks, only a few of which are in use at any time. The tasks
 // of a chunk have consecutive IDs from First on, and so do the jobs created for them.
 type Chunk struct {
-	Batch  int64
+	Batch  int64    // ID of the batch
 	Number int      // grows from pass to pass
 	Pass   int      // Number of its pass
 	Kind   PassKind // kind of its pass
@@ -21,13 +21,13 @@ type Chunk struct {
 
 	Size int // number of tasks
 	Held int // number of tasks not released yet
-	Out  int // number of tasks released whose end has not been counted yet
+	Out  int // number of released tasks that have not been counted as ended
 	Marks
 
 	Tasks []ChunkTask // set only on request; never changes
 }
 
-// ChunkTask describes what a task of a chunk does.
+// ChunkTask is a task of a chunk.
 type ChunkTask struct {
 	Of int64 `json:"of,omitempty"` // ID of the task, unless this is its first pass
 	Change
@@ -38,7 +38,7 @@ type ChunkTask struct {
 type Marks struct {
 	States []Mark                  // one byte per task
 	Ended  []int64                 // times of their ends, in milliseconds since CreatedAt of the batch; nil if none has ended
-	Before map[int]json.RawMessage // maps indexes to the values that the operation read before it applied tasks whose Before was missing
+	Before map[int]json.RawMessage // maps the indexes of tasks without a Before to the values that the operation read before it applied them
 	Doubt  []int                   // indexes of failed tasks that an earlier pass may have applied
 
 	// Unremembered lists the indexes of failed tasks whose jobs ended without a memo.
@@ -49,7 +49,7 @@ type Marks struct {
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is the state of a task in its chunk.
+// Mark is the state of a task within its chunk.
 type Mark byte
 
 // The marks of tasks.

@@ -10,19 +10,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// Client gives programs access to the batches of a store. It is safe for concurrent
-// use.
+// Client starts and manages the batches of a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 	mux   *fairlead.Mux // nil: none is known
 }
 
-// NewClient returns a client of the store.
+// NewClient returns a client for the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
 // Knowing returns a client that knows the operations registered with a mux. It refuses
-// tasks that these operations refuse, and accepts their tasks even before a node with
-// the mux has joined.
+// tasks that these operations refuse, and accepts tasks for them even before a node
+// with the mux has joined.
 func (c *Client) Knowing(mux *fairlead.Mux) *Client {
 	return &Client{store: c.store, mux: mux}
 }
@@ -48,7 +47,7 @@ const prepareAtOnce = 10_000
 const preparePasses = 3
 
 // Start creates a batch from the changes and starts it. It returns ErrInvalid for an
-// invalid batch or change.
+// invalid batch or change, and if no live node can perform the tasks (see Knowing).
 func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.Begin(ctx, batch)
 	if err != nil {
@@ -107,7 +106,7 @@ func illegal(action string, b *Record) error {
 	return fmt.Errorf("cannot %s batch %d: it is %s: %w", action, b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// Get returns a batch, or ErrNotFound.
+// Get returns the batch. It returns ErrNotFound for an unknown ID.
 func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
 	record, err := c.record(ctx, id)
 	if err != nil {
@@ -157,8 +156,8 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBatch(ctx, id) }
 
 // Cancel prevents further tasks from starting. Running tasks continue, and their
-// results are counted. Cancel returns ErrConflict if no task is left to start or
-// running, or if the batch is already cancelled or rolled back.
+// results are counted. Cancel returns ErrConflict if all tasks have ended, or if the
+// batch is already cancelled or rolled back, and ErrNotFound for an unknown batch.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		switch state := b.State(); {
@@ -183,9 +182,9 @@ func (r *Record) drop(flag *bool) {
 	*flag = true
 }
 
-// Retry repeats failed tasks: those with the given IDs, or all of them. A paused batch
-// is resumed. Retry returns ErrConflict if there are no such tasks, and ErrNotFound for
-// an unknown batch.
+// Retry repeats failed tasks: those with the given IDs, or all of them if there are no
+// IDs. A paused batch is resumed. Retry returns ErrConflict if no task has failed or a
+// given one has not, and ErrNotFound for an unknown batch or task.
 func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", func(state TaskState, _ Mark) bool { return state == TaskFail }); err != nil {
 		return Batch{}, err
@@ -208,18 +207,18 @@ func (r *Record) want(w Wanted) {
 	r.EndedAt, r.Forgiven = time.Time{}, r.Tally.Fail
 }
 
-// RollBack specifies what to roll back of a batch.
+// RollBack selects the tasks of a batch to roll back.
 type RollBack struct {
-	Tasks  []int64 // IDs of tasks; none means all tasks that were applied
+	Tasks  []int64 // IDs of tasks; empty means all tasks that were applied
 	Failed bool    // include failed tasks that had started
-	Serial bool    // each task waits for the previous one
+	Serial bool    // roll back one task at a time
 }
 
-// RollBack restores the values that were there before the tasks of a batch, in the
-// reverse order of the tasks' ends. If all tasks are rolled back, no more tasks go
-// forward, and tasks that are running and still succeed are rolled back too. To resume
-// a rollback in which tasks failed, call RollBack again. RollBack returns ErrConflict
-// if there is nothing to roll back, and ErrNotFound for an unknown batch.
+// RollBack restores the previous values of the targets of a batch, in the reverse order
+// of the tasks' ends. If all tasks are rolled back, tasks that have not started never
+// start, and tasks that are running and still succeed are rolled back too. To resume a
+// rollback in which tasks failed, call RollBack again. RollBack returns ErrConflict if
+// there is nothing to roll back, and ErrNotFound for an unknown batch or task.
 func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return Batch{}, err
@@ -262,7 +261,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 		return nil
 	}
 	if len(tasks) > maxChosen {
-		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("has %d entries; give at most %d at once, or none to select all", len(tasks), maxChosen)}}}
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("has %d entries; specify at most %d, or none to select all", len(tasks), maxChosen)}}}
 	}
 	found, marks, err := c.markedTasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
 	if err != nil {
@@ -287,7 +286,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 
 // Pause prevents tasks from starting until the batch is resumed. Running tasks
 // continue. Pause returns ErrConflict if the batch is already paused, is cancelled or
-// has completed.
+// has completed, and ErrNotFound for an unknown batch.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Paused {
@@ -302,7 +301,7 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 }
 
 // Resume ends a pause. Failures up to now no longer count towards StopAfter. Resume
-// returns ErrConflict unless the batch is paused.
+// returns ErrConflict unless the batch is paused, and ErrNotFound for an unknown batch.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.Paused {
@@ -313,9 +312,9 @@ func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Approve releases the tasks after the canary, whether or not the canary has ended. It
+// Approve releases the tasks after the canary, even if the canary has not ended. It
 // returns ErrConflict if the batch has no canary, was approved before, is cancelled or
-// has completed.
+// has completed, and ErrNotFound for an unknown batch.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
@@ -329,14 +328,14 @@ func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Pace is the speed of a batch.
+// Pace is a change to the speed of a batch.
 type Pace struct {
-	MaxRunning *int     // nil keeps the current value
-	Rate       *float64 // nil keeps the current value
+	MaxRunning *int     // maximum number of tasks released at once; nil keeps the current value
+	Rate       *float64 // tasks released per second; nil keeps the current value
 }
 
-// SetPace changes the speed of a batch. It returns ErrInvalid for an invalid pace, and
-// ErrConflict if the batch has completed.
+// SetPace changes the speed of a batch. It returns ErrInvalid for an invalid pace,
+// ErrConflict if the batch has completed, and ErrNotFound for an unknown batch.
 func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.EndedAt.IsZero() {

@@ -10,10 +10,10 @@ import (
 // Conducted is the result of a check of a batch.
 type Conducted struct {
 	Next    time.Duration // time until the next check; zero means immediately, negative means only after an event
-	Prepare bool          // a pass is wanted, and no process is known to prepare it
-	Try     int           // number of the try that prepares the pass
+	Prepare bool          // a requested pass must be prepared, and no process is known to do so
+	Try     int           // number of this try to prepare the pass
 	Ended   bool          // the batch has completed
-	Busy    bool          // the check did much work, so more work is likely soon
+	Busy    bool          // the check did much work, so more is likely soon
 }
 
 // Conduct checks a batch once: it counts the tasks that have ended, releases more, and
@@ -27,9 +27,9 @@ func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, turns, nil)
 }
 
-// ConductAhead works like Conduct, for a process that checks all open batches
-// repeatedly and so knows their state. If the check releases many tasks, their jobs are
-// prepared in advance.
+// ConductAhead works like Conduct, for a process that repeatedly checks all open
+// batches and therefore knows their states. If the check releases many tasks, it
+// prepares their jobs in advance.
 func ConductAhead(ctx context.Context, store Store, id int64, turns *Turns, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {

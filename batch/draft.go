@@ -2,15 +2,15 @@ package batch
 
 import "context"
 
-// Draft is a batch under construction: tasks can be added to it, and users do not see
-// it until it is opened.
+// Draft is a batch under construction. The program adds tasks to it and then opens it.
+// Until then, lists of batches omit it.
 type Draft struct {
 	intake
 	client *Client
 }
 
-// Begin creates a batch to add tasks to. It returns ErrInvalid for an invalid batch and
-// if no live node knows its type.
+// Begin creates a draft of a batch. It returns ErrInvalid for an invalid batch and if
+// no live node knows its type.
 func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	in, err := c.intake(ctx, c.store.Nodes, batch)
 	if err != nil {
@@ -26,14 +26,13 @@ func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 // ID returns the ID of the batch.
 func (n *Draft) ID() int64 { return n.batch.ID }
 
-// Add adds tasks. It returns ErrInvalid for an invalid task and if no live node can
-// perform such a task; no more tasks can be added then.
+// Add adds tasks. It returns ErrInvalid for an invalid change and if no live node can
+// perform such a task; the draft then accepts no more tasks.
 func (n *Draft) Add(ctx context.Context, changes ...Change) error {
 	return n.add(ctx, changes)
 }
 
-// Open starts the batch and makes it visible to users. It returns ErrInvalid if the
-// batch has no tasks.
+// Open starts the batch. It returns ErrInvalid if the batch has no tasks.
 func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	total, err := n.close(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // explainChunks bounds in how many chunks jobs to explain are looked for.
 const explainChunks = 5
 
-// Explain reports how a batch is doing, what stops it or slows it down, and why jobs of
-// its tasks do not run. It returns ErrNotFound for an unknown batch.
+// Explain reports the status of a batch, the reasons why it is stopped or slow, and why
+// jobs of its tasks are not running. It returns ErrNotFound for an unknown batch.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	record, err := c.record(ctx, id)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Record) reasons(now time.Time) []fairlead.Obstacle {
 		found = append(found, o)
 	}
 	if r.Doubtful > 0 {
-		add(fairlead.Obstacle{Code: fairlead.IsDoubtful}, "%d tasks may have run in commits that the database lost: a rollback may restore their own result", r.Doubtful)
+		add(fairlead.Obstacle{Code: fairlead.IsDoubtful}, "%d tasks may have run even though the database lost the record: a rollback may restore the wrong state", r.Doubtful)
 	}
 	if !r.EndedAt.IsZero() {
 		add(fairlead.Obstacle{Code: fairlead.HasEnded}, "it completed at %s", r.EndedAt.UTC().Format(time.RFC3339))
@@ -47,16 +47,16 @@ func (r *Record) reasons(now time.Time) []fairlead.Obstacle {
 		add(fairlead.Obstacle{Code: fairlead.IsPaused}, "it is paused%s", because(r.Reason))
 	}
 	if r.dropped() {
-		add(fairlead.Obstacle{Code: fairlead.IsStopped}, "no more tasks are released%s; %d released tasks have not ended", because(r.Reason), r.Out)
+		add(fairlead.Obstacle{Code: fairlead.IsStopped}, "no more tasks will be released%s; %d released tasks have not ended", because(r.Reason), r.Out)
 	}
 	for _, wanted := range r.Wanted {
-		add(fairlead.Obstacle{Code: fairlead.NotPrepared}, "a pass of kind %s was requested and is being prepared", wanted.Kind)
+		add(fairlead.Obstacle{Code: fairlead.NotPrepared}, "a %s pass was requested and is being prepared", wanted.Kind)
 	}
 	switch {
 	case r.awaitsApproval():
-		add(fairlead.Obstacle{Code: fairlead.AtApproval}, "the first %d tasks have ended; the other %d wait for approval", r.Canary.Tasks, r.Held)
+		add(fairlead.Obstacle{Code: fairlead.AtApproval}, "the first %d tasks have ended; the other %d are waiting for approval", r.Canary.Tasks, r.Held)
 	case r.behindCanary():
-		add(fairlead.Obstacle{Code: fairlead.AtApproval}, "%d tasks wait until the first %d have ended", r.Held, r.Canary.Tasks)
+		add(fairlead.Obstacle{Code: fairlead.AtApproval}, "%d tasks are waiting for the first %d to end", r.Held, r.Canary.Tasks)
 	default:
 		found = append(found, r.paced(now)...)
 	}
@@ -82,18 +82,18 @@ func (r *Record) paced(now time.Time) []fairlead.Obstacle {
 	if c.MaxRunning > 0 && c.Out >= c.MaxRunning {
 		return []fairlead.Obstacle{{
 			Code: fairlead.AtCap, Used: c.Out, Cap: c.MaxRunning,
-			Text: fmt.Sprintf("%d of at most %d tasks are released; %d wait", c.Out, c.MaxRunning, left),
+			Text: fmt.Sprintf("%d of at most %d tasks are released; %d are waiting", c.Out, c.MaxRunning, left),
 		}}
 	}
 	if c.done.Next > 0 {
 		return []fairlead.Obstacle{{
 			Code: fairlead.OverRate, Until: now.Add(c.done.Next),
-			Text: fmt.Sprintf("it releases %v tasks per second; %d wait", c.Rate, left),
+			Text: fmt.Sprintf("it releases %v tasks per second; %d are waiting", c.Rate, left),
 		}}
 	}
 	return []fairlead.Obstacle{{
 		Code: fairlead.AtCap, Used: c.Out, Cap: c.ahead(),
-		Text: fmt.Sprintf("%d released tasks have not ended; %d follow as these end", c.Out, left),
+		Text: fmt.Sprintf("%d released tasks have not ended; %d more follow as they end", c.Out, left),
 	}}
 }
 

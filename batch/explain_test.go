@@ -34,7 +34,7 @@ func TestABatchSaysWhatKeepsItFromGoingOn(t *testing.T) {
 	m.explained(b.ID, fairlead.AtApproval) // the last of the canary is released
 	m.succeed(m.start(1)...)
 	m.look(b.ID)
-	m.equal("what it says", m.explained(b.ID, fairlead.AtApproval).Reasons[0].Text, "the first 4 tasks have ended; the other 6 wait for approval")
+	m.equal("what it says", m.explained(b.ID, fairlead.AtApproval).Reasons[0].Text, "the first 4 tasks have ended; the other 6 are waiting for approval")
 
 	m.acted(m.batches.Approve(t.Context(), b.ID))
 	m.look(b.ID)

@@ -17,7 +17,7 @@ const (
 type JobFilter struct {
 	Batch int64
 	Below int64 // only IDs below this one: Next of the previous page
-	Limit int   // zero means 100
+	Limit int   // maximum number of IDs; zero means 100
 }
 
 // JobPage is one page of job IDs.

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Record is a batch as a store keeps it: the batch that users see, and the ledger that
-// this package needs to conduct it. A Client returns only the batch.
+// Record is a batch as a store keeps it: the public batch, and the ledger that this
+// package needs to conduct it. A Client returns only the batch.
 type Record struct {
 	Batch
 	Ledger
 }
 
-// Ledger is the information about a batch that this package keeps from one transaction
-// to the next. A store keeps all of it and changes none of it.
+// Ledger is the state of a batch that this package carries from one transaction to the
+// next. A store keeps it unchanged.
 type Ledger struct {
-	Opened bool // all tasks are stored; until then users do not see the batch
+	Opened bool // all tasks are stored; until then lists omit the batch
 
-	// Generic lists the types of targets whose tasks the operation for AnyType performs.
-	// It is determined when the batch is created.
+	// Generic lists the types of targets for which the operation for AnyType performs the
+	// tasks. It is determined when the batch is created.
 	Generic []string `json:",omitempty"`
 
 	Held      int // tasks of the first pass that are not released yet
 	HeldRetry int // tasks of retry passes that are not released yet
 	HeldUndo  int // tasks of undo passes that are not released yet
-	Out       int // released tasks whose end has not been counted yet
-	OutUndo   int // the tasks among Out that are rolled back
+	Out       int // released tasks that have not been counted as ended
+	OutUndo   int // number of tasks among Out that are rolled back
 
 	Undo     Wanted // the rollback in progress, if Undoing
 	Forgiven int    // failures that no longer count towards StopAfter
@@ -41,14 +41,14 @@ type Ledger struct {
 	SoughtAt time.Time // time of the last search for missing jobs
 	Line     Line      `json:",omitempty"` // the released tasks
 	MovedAt  time.Time `json:",omitzero"`  // time at which the end of one of them was last counted, or at which the first was released
-	Seen     Seen      `json:",omitzero"`
+	Seen     Seen      `json:",omitzero"`  // cached count of running tasks
 
 	Losses   []Loss `json:",omitempty"` // losses of commits while the batch was open
 	LossSeen int64  `json:",omitempty"` // fence of the last loss that was processed
-	Combed   int    `json:",omitempty"` // number of the last chunk that comb has processed
+	Combed   int    `json:",omitempty"` // number of the last chunk that was searched for lost tasks
 }
 
-// Wanted is a requested pass that is still to be prepared.
+// Wanted is a requested pass that has not been prepared yet.
 type Wanted struct {
 	Number int // position of the request among Wants
 	Kind   PassKind

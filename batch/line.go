@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Line is the released tasks of a batch, given by the instants in their StartBy, in the
-// order of release. Tasks do not end in exactly this order, so a Line is an estimate:
-// accurate enough for turns, and small.
+// Line represents the released tasks of a batch by the instants in their StartBy, in
+// the order of release. Tasks do not end in exactly this order, so a Line is an
+// estimate: accurate enough for turns, and small.
 type Line []Stretch
 
-// Stretch is a series of tasks whose instants are one step apart.
+// Stretch is a series of tasks with instants one step apart.
 type Stretch struct {
-	From  time.Time
-	Tasks int // number of tasks
+	From  time.Time // instant of the first task
+	Tasks int       // number of tasks
 }
 
 const (

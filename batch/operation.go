@@ -11,23 +11,24 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// TaskArgs are the args of a job that performs a task of a batch.
+// TaskArgs is the input of an operation, and the args of the job that performs a task
+// of a batch.
 type TaskArgs struct {
-	Batch   int64           `json:"batch_id"`
-	Task    int64           `json:"task_id"`
-	Type    string          `json:"batch_type"`
+	Batch   int64           `json:"batch_id"`   // ID of the batch
+	Task    int64           `json:"task_id"`    // ID of the task
+	Type    string          `json:"batch_type"` // type of the batch
 	Creator string          `json:"creator,omitempty"`
 	Env     string          `json:"env,omitempty"`
-	Region  string          `json:"region,omitempty"`
+	Region  string          `json:"region,omitempty"` // the batch's Queue
 	AZ      string          `json:"az,omitempty"`
 	Service string          `json:"service,omitempty"`
 	Info    json.RawMessage `json:"extra_info,omitempty"`
-	Undo    bool            `json:"undo,omitempty"` // the task is rolled back: Before is to be restored
+	Undo    bool            `json:"undo,omitempty"` // the task is a rollback, which restores Before
 	Status  TaskState       `json:"status"`         // state from which it started: TaskPending, TaskRetryPending or TaskRollbackPending
 	Change
 
-	// Unremembered says of a rollback that the task failed before it stored a memo. If the
-	// operation has BuildParam, the task was never applied.
+	// Unremembered reports, for a rollback, that the task failed before it stored a memo. If
+	// the operation has BuildParam, the task was never applied.
 	Unremembered bool `json:"unremembered,omitempty"`
 }
 
@@ -64,36 +65,37 @@ func (r *Record) job(p *Chunk, i int) *fairlead.Job {
 	return job
 }
 
-// AnyType is the BatchType of an operation that performs, for one type of target, all
-// types of batches without an operation of their own. No batch has this type.
+// AnyType is the BatchType of an operation that performs all types of batches that have
+// no operation of their own, for one type of target. No batch has this type.
 const AnyType = "*"
 
-// Operation defines how the tasks of one type of batch, or of AnyType, are performed on
+// Operation defines how to perform the tasks of one type of batch, or of AnyType, on
 // one type of target. Only Process is required.
 //
 // The operation of a task is determined when its batch is created: the operation for
 // the batch's own type if a live node has it, and otherwise the one for AnyType.
 type Operation struct {
-	TargetType string
-	BatchType  string
+	TargetType string                   // type of target
+	BatchType  string                   // type of batch, or AnyType
 	Timeout    time.Duration            // timeout of one attempt; default DefaultTaskTimeout
 	Timeouts   map[string]time.Duration // for AnyType: timeouts of individual types of batches, which override Timeout
 
-	// Check refuses tasks that can never be performed, when a client that knows the
-	// operation creates a batch (see Client.Knowing). It names their fields in an
-	// *InvalidError.
+	// Check refuses tasks that can never succeed, when a client that knows the operation
+	// creates a batch (see Client.Knowing). It returns an *InvalidError that names the
+	// invalid fields.
 	Check func(task TaskArgs) error
-	// BuildParam reads the current value of the target, which a rollback restores if the
-	// batch does not specify a value. The value is stored before anything is changed; a
-	// task that failed before that has nothing to roll back.
+	// BuildParam returns the current value of the target, which a rollback restores if the
+	// batch does not specify a value. The value is stored before Process is called; a task
+	// that failed before that has nothing to roll back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
 	// AlreadyDone reports whether the target already has the desired value: After, or
 	// Before if Undo is set. The target is then left unchanged.
 	AlreadyDone func(ctx context.Context, task TaskArgs) (bool, error)
-	// Process changes the target to After. An earlier attempt may have done so already.
+	// Process changes the target to After. It must be idempotent: an earlier attempt may
+	// already have changed the target.
 	Process func(ctx context.Context, task TaskArgs) error
-	// Undo changes the target back to Before. If it is nil, Process is called with Before
-	// in place of After.
+	// Undo restores Before on the target. If it is nil, Process is called with Before in
+	// place of After.
 	Undo func(ctx context.Context, task TaskArgs) error
 }
 
@@ -106,10 +108,10 @@ const DefaultTaskTimeout = 20 * time.Second
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
 // Handle registers an operation. A task that times out is retried twice, and so is a
-// task whose error is a timeout of a call that it made. Any other error is final until
-// the task is retried by request. An error that wraps ErrUnavailable, or reports that
-// this process has run out of file descriptors, does not count as a failure: the task
-// runs again.
+// task that returns a timeout error of a call that it made. Any other error is final
+// until a user or program retries the task. An error does not count as a failure if it
+// wraps ErrUnavailable or reports that this process has run out of file descriptors:
+// the task then runs again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))

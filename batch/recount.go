@@ -40,13 +40,13 @@ func (r *Record) recount(chunks []Chunk) Record {
 
 // Miscount is a wrong count of tasks.
 type Miscount struct {
-	What    string // state of the tasks that were miscounted, or another name
+	What    string // state of the miscounted tasks, or the name of another count
 	Counted int    // stored count
 	Found   int    // correct count
 }
 
 // Mend counts the tasks of all chunks of the batch again, corrects wrong counts, and
-// returns them. No count should ever be wrong.
+// returns them. Its result should always be empty.
 func (r *Record) Mend(chunks []Chunk) []Miscount {
 	var wrong []Miscount
 	found := r.recount(chunks)

@@ -2,8 +2,8 @@ package batch
 
 import "context"
 
-// Rehearsal accepts the tasks of a batch as a Draft does, but stores nothing. Programs
-// use it to show what would be refused before they start a batch.
+// Rehearsal checks the tasks of a batch as a Draft does, but stores nothing. Programs
+// use it to report invalid tasks before they start a batch.
 type Rehearsal struct {
 	intake
 }
@@ -20,8 +20,9 @@ func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) 
 }
 
 // Add checks tasks. It returns ErrInvalid under the same conditions as Draft.Add, but
-// more tasks can be added even then.
+// continues to accept tasks afterwards.
 func (r *Rehearsal) Add(ctx context.Context, changes ...Change) error { return r.add(ctx, changes) }
 
-// Close returns the number of tasks. It returns ErrInvalid if there are none.
+// Close returns the number of tasks that were added. It returns ErrInvalid if there are
+// none.
 func (r *Rehearsal) Close(ctx context.Context) (total int, err error) { return r.close(ctx) }

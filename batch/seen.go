@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SeenFor is how long callers get a cached count of running tasks.
+// SeenFor is the maximum age of a cached count of running tasks that callers receive.
 const SeenFor = time.Second
 
 const (
@@ -15,8 +15,8 @@ const (
 )
 
 // Seen is a cached count of the running tasks of a batch, taken under the batch's lock.
-// It is used while many tasks end: counting would then slow down all callers, and a
-// count that is a moment old is just as useful to them.
+// It is used while many tasks end: counting would then slow down all callers, who can
+// do with a count that is a moment old.
 type Seen struct {
 	At      time.Time // time of the count; zero if none was taken
 	Forward int

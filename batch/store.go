@@ -17,8 +17,8 @@ import (
 //
 // A process that acts on a batch reads under the batch's lock which of its jobs have
 // ended, records the ends in their chunks and counts them in the batch, all in one
-// transaction. Each end is therefore counted once, whichever process reads it, however
-// often, and none is lost with a node.
+// transaction. Each end is therefore counted once, even if several processes read it,
+// and none is lost with a node.
 type Store interface {
 	// CreateBatch stores a batch without tasks and with an empty ledger, and returns it
 	// with its ID and CreatedAt. The caller has passed it through Normalize.
@@ -28,7 +28,7 @@ type Store interface {
 	// the numbers. AddChunks returns ErrConflict if the batch already has a chunk with one
 	// of the numbers, and ErrNotFound for an unknown batch.
 	AddChunks(ctx context.Context, batch int64, chunks []Chunk) error
-	// DropChunks removes the chunks of a pass that was never started.
+	// DropChunks removes the chunks of a pass that never began.
 	DropChunks(ctx context.Context, batch int64, pass int) error
 	// Conduct calls act with a batch under its lock. If act returns nil, its actions and
 	// its changes to the batch are stored, except that ID, Name, Type, Queue, Tenant,
@@ -105,20 +105,20 @@ type CallerTx interface {
 
 // TaskEnd is the end of a job.
 type TaskEnd struct {
-	ID         int64
-	State      fairlead.State
-	Fence      int64 // fence of the last run; zero if there was none
-	Attempt    int   // number of the last attempt
-	Failures   int   // number of failed attempts
-	Crashes    int
-	Reason     fairlead.Reason
-	FinishedAt time.Time
-	Memo       json.RawMessage
-	Released   bool // a run was released after its handler had begun, and its number was used again
+	ID         int64           // ID of the job
+	State      fairlead.State  // final state of the job
+	Fence      int64           // fence of the last run; zero if there was none
+	Attempt    int             // number of the last attempt
+	Failures   int             // number of failed attempts
+	Crashes    int             // number of nodes that died while running it
+	Reason     fairlead.Reason // reason for not succeeding
+	FinishedAt time.Time       // time of the end
+	Memo       json.RawMessage // last memo of the job
+	Released   bool            // a run was released after its handler had begun, and its number was used again
 }
 
-// Filter selects batches. An empty field matches all of them. Batches whose tasks are
-// not all stored yet are selected only by their ID.
+// Filter selects batches. An empty field matches all batches. A batch with tasks that
+// are not all stored yet is selected only by its ID.
 type Filter struct {
 	IDs     []int64
 	Names   []string
@@ -129,18 +129,18 @@ type Filter struct {
 	// value.
 	Creators []string
 	Envs     []string
-	// States of batches. A store selects by the state that a batch had when a process last
-	// acted on it, in which running tasks counted as pending: see Filter.Chosen.
-	// Client.List selects exactly.
+	// States selects by state. Client.List compares the current states. A store compares
+	// the states that batches had when a process last acted on them, in which running tasks
+	// counted as pending: see Filter.Chosen.
 	States []State
 	Open   bool  // only batches that have not completed
 	Below  int64 // only IDs below this one: the last ID of the previous page
-	Limit  int   // zero means 100
+	Limit  int   // maximum number of batches; zero means 100
 }
 
-// Chosen returns the states to select by when a store compares them with the states
-// that batches had when a process last acted on them: a batch that was pending then may
-// have running tasks now, and a batch that was running may have none.
+// Chosen returns the states to select by in a store that compares the states which
+// batches had when a process last acted on them: a batch that was pending then may have
+// running tasks now, and a batch that was running may have none.
 func (f Filter) Chosen() []State {
 	var chosen []State
 	for _, state := range f.States {
@@ -157,13 +157,13 @@ func (f Filter) Chosen() []State {
 	return slices.Compact(chosen)
 }
 
-// ChunkFilter selects chunks. An empty field matches all of them.
+// ChunkFilter selects chunks. An empty field matches all chunks.
 type ChunkFilter struct {
 	Numbers []int
 	After   int  // only larger numbers
 	Held    bool // only chunks with tasks that are not released yet
-	Out     bool // only chunks with released tasks whose end has not been counted yet
+	Out     bool // only chunks with released tasks that have not been counted as ended
 	Kind    PassKind
-	Tasks   bool // read their tasks too
+	Tasks   bool // include their tasks
 	Limit   int  // zero = unlimited
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// TaskFilter selects tasks of a batch. An empty field matches all of them.
+// TaskFilter selects tasks of a batch. An empty field matches all tasks.
 type TaskFilter struct {
 	Batch  int64
 	IDs    []int64
@@ -18,7 +18,7 @@ type TaskFilter struct {
 	// Doubtful selects only doubtful tasks. See Task.Doubtful.
 	Doubtful bool
 	After    int64 // only IDs above this one: the last ID of the previous page
-	Limit    int   // zero means 100
+	Limit    int   // maximum number of tasks; zero means 100
 }
 
 // Tasks lists the matching tasks of a batch in the order of their IDs. It returns

@@ -11,12 +11,12 @@ import (
 // transaction.
 const MaxWithin = 10_000
 
-// Within returns a client that works inside the caller's transaction. See the Tx method
-// of the store in use.
+// Within returns a client that works inside the caller's transaction. Pass the result
+// of the store's Tx method.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{client: c, tx: tx} }
 
-// TxClient is a client that works inside the caller's transaction. Its changes take
-// effect when the caller commits.
+// TxClient starts batches inside the caller's transaction. They start when the caller
+// commits.
 type TxClient struct {
 	client *Client
 	tx     CallerTx
@@ -24,7 +24,7 @@ type TxClient struct {
 
 // Start creates a batch of at most MaxWithin tasks. It starts when the caller commits,
 // and never if the caller rolls back. Start returns ErrInvalid for an invalid batch or
-// change.
+// change, and if no live node can perform the tasks.
 func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	if len(changes) > MaxWithin {
 		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(

@@ -17,14 +17,14 @@ import (
 const (
 	asynqTask  = "bench"
 	asynqQueue = "default"
-	// asynqDone is where asynq keeps the tasks that it has completed.
+	// asynqDone is the key under which asynq stores completed tasks.
 	asynqDone = "asynq:{" + asynqQueue + "}:completed"
-	// asynqKeep is how long: as long as the others keep theirs by default.
+	// asynqKeep is their retention: the default retention of the other systems.
 	asynqKeep = 24 * time.Hour
-	// asynqCallers share a batch. Each call waits for a sync of Redis's log,
-	// which serves all calls that came meanwhile.
+	// asynqCallers is the number of callers that share a batch. Each call waits for a sync of
+	// Redis's log, which covers all calls that arrived before it.
 	asynqCallers = 64
-	// asynqConnections is enough for all of them.
+	// asynqConnections is large enough for all callers.
 	asynqConnections = 100
 )
 
@@ -36,19 +36,19 @@ type asynqSystem struct {
 	tuning asynqTuning
 }
 
-// asynqTuning is how asynq is run.
+// asynqTuning is the configuration of asynq.
 type asynqTuning struct {
-	servers int // in one process
+	servers int // number of servers in one process
 	config  asynq.Config
 }
 
-// tunedAsynq looks often for tasks. One server takes one task after the other,
-// and each time waits for a sync of Redis's log: several share the syncs.
+// tunedAsynq polls often for tasks. A server processes tasks one after the other, and each
+// time waits for a sync of Redis's log, so several servers share the syncs.
 func tunedAsynq() asynqTuning {
 	return asynqTuning{servers: 16, config: asynq.Config{Concurrency: 25, TaskCheckInterval: 20 * time.Millisecond}}
 }
 
-// defaultAsynq is one server that runs as many tasks at once as there are CPUs.
+// defaultAsynq uses one server that runs as many tasks concurrently as there are CPUs.
 func defaultAsynq() asynqTuning { return asynqTuning{servers: 1} }
 
 func openAsynq(url string, tuning asynqTuning) *asynqSystem {
@@ -62,7 +62,7 @@ func openAsynq(url string, tuning asynqTuning) *asynqSystem {
 	}
 }
 
-// Enqueue shares the batch among concurrent callers: asynq stores one task per
+// Enqueue distributes the batch over concurrent callers, because asynq stores one task per
 // call.
 func (s *asynqSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -104,8 +104,8 @@ func (s *asynqSystem) Work(ctx context.Context, events bench.Events) error {
 	return s.countCompleted(ctx, events)
 }
 
-// countCompleted tells of completed tasks until ctx ends. asynq does not say
-// when the completion of a task is durable, so Redis is asked.
+// countCompleted reports completed tasks until ctx ends. asynq does not report when the
+// completion of a task is durable, so countCompleted queries Redis.
 func (s *asynqSystem) countCompleted(ctx context.Context, events bench.Events) error {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()

@@ -2,15 +2,14 @@ package main
 
 import "github.com/fairlead-io/fairlead/internal/bench"
 
-// contest is one question, and those who answer it.
+// contest is a measurement with its participants.
 type contest struct {
 	name    string // for --only
 	title   string
 	entries []entry
 }
 
-// entry is a system with what it has to do. Those that are no reference are
-// compared with each that is.
+// entry is a system with its task. Each entry is compared with each reference entry.
 type entry struct {
 	label     string
 	reference bool
@@ -20,14 +19,14 @@ type entry struct {
 	spec      bench.Spec
 }
 
-// sizes is how much work there is.
+// sizes is the amount of work.
 type sizes struct {
-	jobs    int     // of a backlog
-	seconds float64 // of sustained work
+	jobs    int     // jobs in a backlog
+	seconds float64 // duration of sustained work
 }
 
-// Slow systems get less to do, so that a round ends in minutes. It does them
-// no harm: their rates fall with the size of the backlog, if they change at all.
+// Slow systems get less work, so that a round ends in minutes. That does not put them at a
+// disadvantage: their rates fall with the size of the backlog, if they change at all.
 func (s sizes) tenth() int     { return max(1, s.jobs/10) }
 func (s sizes) fortieth() int  { return max(1, s.jobs/40) }
 func (s sizes) long() float64  { return 3 * s.seconds }

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// ownFairlead is our scheduler with a database to itself.
+// ownFairlead is Fairlead with a database of its own.
 type ownFairlead struct {
 	bench.Fairlead
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// floorSystem is no scheduler. It makes the two commits that none can do
-// without, one that stores a job and one that leases it, each with the
-// simplest statement there is, and hands the job over in memory. What it takes
-// is the machine's and the database's share of every scheduler's latency.
+// floorSystem is not a scheduler. It makes the two commits that every scheduler needs, one
+// that stores a job and one that leases it, each with the simplest possible statement, and
+// passes the job in memory. Its latency is the part of every scheduler's latency that the
+// machine and the database cause.
 type floorSystem struct {
 	pool *pgxpool.Pool
 	jobs chan stored

@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// graphileDir has the programs that use graphile-worker, and its packages.
+// graphileDir contains the programs that use graphile-worker, and its packages.
 const graphileDir = "graphile"
 
-// graphileOptions are options of graphile-worker, by their names there. What is
-// left out has its default.
+// graphileOptions contains options of graphile-worker, with its own names. Omitted options
+// have their defaults.
 type graphileOptions struct {
 	ConcurrentJobs        int                 `json:"concurrentJobs,omitempty"`
 	MaxPoolSize           int                 `json:"maxPoolSize"`
@@ -26,10 +26,10 @@ type graphileLocalQueue struct {
 	Size int `json:"size"`
 }
 
-// tunedGraphile takes many jobs at a time and completes together what ended
-// together: the set-up with which its documentation measures, but for a local
-// queue of 500, which took twice the CPU time of the server in a drain. A second
-// process of workers took a quarter more CPU time per job.
+// tunedGraphile fetches many jobs at a time and completes jobs in batches. This is the
+// configuration in which its documentation measures, except for a local queue of 500, which
+// doubled the CPU time of the server in a drain. A second worker process took a quarter
+// more CPU time per job.
 func tunedGraphile() graphileOptions {
 	atOnce := 0
 	return graphileOptions{
@@ -41,42 +41,42 @@ func tunedGraphile() graphileOptions {
 	}
 }
 
-// defaultGraphile is one job at a time.
+// defaultGraphile runs one job at a time.
 func defaultGraphile() graphileOptions { return graphileOptions{MaxPoolSize: 10} }
 
-// graphileSystem is graphile-worker on PostgreSQL. Jobs are stored by one
-// process of Node.js and run by another, because a process uses one core. Both
-// are ready before something is measured.
+// graphileSystem is graphile-worker on PostgreSQL. One Node.js process stores jobs and
+// another runs them, because a process uses one core. Both are ready before the measurement
+// starts.
 type graphileSystem struct {
 	caller, worker *nodeProcess
 
 	mu      sync.Mutex
-	last    int                // the id of the newest batch
-	pending map[int]chan error // batches that are not durable yet, by id
-	gone    error              // why there is no caller any more
+	last    int                // ID of the newest batch
+	pending map[int]chan error // batches that are not durable yet, by ID
+	gone    error              // error with which the caller ended
 	ended   chan struct{}      // closed when the caller's output has ended
 }
 
-// graphileSettings is the first line that a process reads.
+// graphileSettings is the first line of input of a process.
 type graphileSettings struct {
 	URL     string          `json:"url"`
 	Options graphileOptions `json:"options"`
-	Starts  bool            `json:"starts"` // whether starts of jobs are reported
+	Starts  bool            `json:"starts"` // whether the process reports starts of jobs
 }
 
-// graphileBatch is a further line for the caller.
+// graphileBatch is a further line of input of the caller.
 type graphileBatch struct {
 	ID   int          `json:"id"`
 	Jobs []bench.Args `json:"jobs"`
 }
 
-// graphileReport is a line from a process.
+// graphileReport is a line of output of a process.
 type graphileReport struct {
 	Ready  bool   `json:"ready"`
-	Stored int    `json:"stored"` // the id of a batch
-	Error  string `json:"error"`  // why it was not stored
-	Ended  int    `json:"ended"`  // how many jobs have been completed
-	Waited *int64 `json:"waited"` // microseconds; a handler started
+	Stored int    `json:"stored"` // ID of a batch
+	Error  string `json:"error"`  // error on storing the batch
+	Ended  int    `json:"ended"`  // number of completed jobs
+	Waited *int64 `json:"waited"` // microseconds from enqueuing to the start of a handler
 }
 
 func openGraphile(ctx context.Context, url, workload string, options graphileOptions) (_ *graphileSystem, err error) {
@@ -93,7 +93,7 @@ func openGraphile(ctx context.Context, url, workload string, options graphileOpt
 	return s, nil
 }
 
-// Enqueue has the caller's process store the batch.
+// Enqueue makes the caller's process store the batch.
 func (s *graphileSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 	id, stored, err := s.register()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *graphileSystem) register() (int, <-chan error, error) {
 	return s.last, stored, nil
 }
 
-// awaitStored answers batches until the caller's process ends.
+// awaitStored reports stored batches until the caller's process ends.
 func (s *graphileSystem) awaitStored() {
 	defer close(s.ended)
 	err := s.caller.follow(func(r graphileReport) {
@@ -144,7 +144,7 @@ func (s *graphileSystem) awaitStored() {
 	}
 }
 
-// Work has the worker's process work until ctx ends.
+// Work makes the worker's process run jobs until ctx ends.
 func (s *graphileSystem) Work(ctx context.Context, events bench.Events) error {
 	end := context.AfterFunc(ctx, func() { s.worker.input.Close() })
 	defer end()

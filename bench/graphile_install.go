@@ -13,8 +13,8 @@ func usesGraphile(e entry) bool {
 	return e.system == systemGraphile || e.system == systemGraphileDefaults
 }
 
-// installGraphile fetches graphile-worker, unless it is there. It fails if the
-// machine has no Node.js.
+// installGraphile downloads graphile-worker unless it is installed. It fails if the machine
+// has no Node.js.
 func installGraphile(ctx context.Context) error {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -34,8 +34,7 @@ func installGraphile(ctx context.Context) error {
 	return nil
 }
 
-// graphileInstalled reports whether the version that package.json asks for is
-// installed.
+// graphileInstalled reports whether the version required by package.json is installed.
 func graphileInstalled() bool {
 	var wanted struct{ Dependencies map[string]string }
 	if readJSON(graphileDir+"/package.json", &wanted) != nil {

@@ -1,9 +1,9 @@
-// Command bench compares Fairlead with other schedulers, on the same private
-// database servers, with the same jobs and the same durability:
+// Command bench compares Fairlead with other schedulers, on the same private database
+// servers, with the same jobs and the same durability:
 //
 //	go run . peers
 //
-// See README.md for what is compared and how.
+// README.md describes the systems and the method.
 package main
 
 import (

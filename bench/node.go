@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// nodeProcess is a program of graphileDir in a process of its own. It ends when
-// its input does, so also when this process dies.
+// nodeProcess is a program of graphileDir in a separate process. It ends at the end of its
+// input, and so also when this process dies.
 type nodeProcess struct {
 	program string
 	input   io.WriteCloser
@@ -24,8 +24,7 @@ type nodeProcess struct {
 	lines *json.Encoder
 }
 
-// startNode starts a program, hands over its settings and waits until it is
-// ready.
+// startNode starts a program, passes it its settings and waits until it is ready.
 func startNode(ctx context.Context, program string, settings graphileSettings) (*nodeProcess, error) {
 	cmd := exec.CommandContext(ctx, "node", program)
 	cmd.Dir, cmd.Stderr = graphileDir, os.Stderr
@@ -68,7 +67,7 @@ func (p *nodeProcess) send(line any) error {
 	return nil
 }
 
-// next reads one line. It fails with io.EOF after the last.
+// next reads one line. It returns io.EOF after the last.
 func (p *nodeProcess) next() (graphileReport, error) {
 	if !p.output.Scan() {
 		return graphileReport{}, errors.Join(io.EOF, p.output.Err())
@@ -80,7 +79,7 @@ func (p *nodeProcess) next() (graphileReport, error) {
 	return r, nil
 }
 
-// follow hands over all lines until there are no more.
+// follow passes all lines to report until the output ends.
 func (p *nodeProcess) follow(report func(graphileReport)) error {
 	for {
 		r, err := p.next()

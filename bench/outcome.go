@@ -6,14 +6,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// outcome is a contest with what was measured.
+// outcome is a contest with its results.
 type outcome struct {
 	Name    string     `json:"name"`
 	Title   string     `json:"title"`
 	Entries []*entrant `json:"entries"`
 }
 
-// entrant is an entry with what was measured, once per round.
+// entrant is an entry with its results, one per round.
 type entrant struct {
 	entry   `json:"-"`
 	Label   string         `json:"label"`
@@ -31,10 +31,10 @@ func newOutcomes(contests []contest) []*outcome {
 	return outcomes
 }
 
-// failed tells that no round has brought a result.
+// failed reports whether the entrant has no result.
 func (e *entrant) failed() bool { return len(e.Results) == 0 }
 
-// median of one figure over all rounds that have one.
+// median returns the median of one figure over all rounds that have it.
 func (e *entrant) median(figure func(bench.Result) float64) float64 {
 	values := make([]float64, len(e.Results))
 	for i, r := range e.Results {
@@ -48,7 +48,7 @@ func (e *entrant) median(figure func(bench.Result) float64) float64 {
 	return values[middle]
 }
 
-// The figures that are shown.
+// Reported figures.
 func rate(r bench.Result) float64       { return r.Rate }
 func client(r bench.Result) float64     { return r.ClientMicros }
 func server(r bench.Result) float64     { return r.ServerMicros }
@@ -59,12 +59,12 @@ func p99(r bench.Result) float64        { return r.P99Millis }
 func firstThird(r bench.Result) float64 { return r.RateFirstThird }
 func lastThird(r bench.Result) float64  { return r.RateLastThird }
 
-// comparison is how many times better one entrant is than another.
+// comparison contains the ratios between two entrants.
 type comparison struct {
 	ours, theirs string
 	byRate       float64
-	byCPU        float64 // their CPU time per job over ours
-	byP50, byP99 float64 // their waiting over ours; zero if it was not measured
+	byCPU        float64 // their CPU time per job divided by ours
+	byP50, byP99 float64 // their latency divided by ours; zero if it was not measured
 }
 
 func (o *outcome) comparisons() []comparison {
@@ -93,8 +93,8 @@ func quotient(a, b float64) float64 {
 	return a / b
 }
 
-// isLatency tells that waiting was measured: rates then say nothing.
+// isLatency reports whether the contest measures latency, so that rates are meaningless.
 func (o *outcome) isLatency() bool { return o.Entries[0].spec.Workload == bench.Latency }
 
-// isLongTx tells that decay is of interest.
+// isLongTx reports whether the contest measures the decay of rates.
 func (o *outcome) isLongTx() bool { return o.Entries[0].spec.Workload == bench.LongTx }

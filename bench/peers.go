@@ -48,7 +48,7 @@ func parsePeers(args []string) (peersOptions, error) {
 	return o, nil
 }
 
-// chosen are the contests to run.
+// chosen returns the contests to run.
 func (o peersOptions) chosen() ([]contest, error) {
 	all := contests(o.sizes)
 	if o.only == "" {
@@ -100,8 +100,8 @@ func peers(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	return errors.Join(failed, write(stdout, o.output, outcomes))
 }
 
-// available prepares what needs more than this program, and leaves out those
-// for whom this machine lacks something.
+// available prepares systems with special requirements, and leaves out those that this
+// machine does not support.
 func available(ctx context.Context, contests []contest) ([]contest, error) {
 	if !slices.ContainsFunc(contests, func(c contest) bool { return slices.ContainsFunc(c.entries, usesGraphile) }) {
 		return contests, nil
@@ -114,7 +114,7 @@ func available(ctx context.Context, contests []contest) ([]contest, error) {
 	return without(contests, usesGraphile), nil
 }
 
-// without is the contests without some of their entries.
+// without returns the contests without the entries that out selects.
 func without(contests []contest, out func(entry) bool) []contest {
 	rest := slices.Clone(contests)
 	for i := range rest {
@@ -134,10 +134,10 @@ func write(w io.Writer, format string, outcomes []*outcome) error {
 	}
 }
 
-// judge makes the measurements, each in a process of its own.
+// judge performs the measurements, each in a separate process.
 type judge struct {
 	servers  servers
-	programs string // directory of programs that were built for it
+	programs string // directory of the programs built for the measurements
 }
 
 func newJudge() (*judge, error) {
@@ -147,9 +147,9 @@ func newJudge() (*judge, error) {
 
 func (j *judge) close() error { return errors.Join(j.servers.stop(), os.RemoveAll(j.programs)) }
 
-// round lets every entry run once. Those of a contest take turns at being
-// first, so that none always finds the machine in the same state. One that
-// fails does not keep the others from being measured.
+// round runs every entry once. The entries of a contest take turns at being first, so that
+// none always finds the machine in the same state. After a failed entry the others still
+// run.
 func (j *judge) round(ctx context.Context, round, rounds int, outcomes []*outcome) error {
 	var failed error
 	for _, o := range outcomes {
@@ -191,8 +191,8 @@ func (j *judge) measure(ctx context.Context, e entry) (_ bench.Result, err error
 	return bench.Order{System: e.system, URL: url, Processes: e.processes, Spec: e.spec}.Send(ctx, command)
 }
 
-// command is the program that measures a system: this one, except for River on
-// SQLite, which needs another version of River and so a module of its own.
+// command returns the program that measures a system: this one, except for River on SQLite,
+// which requires another version of River and so a separate module.
 func (j *judge) command(ctx context.Context, system string) ([]string, error) {
 	if system != systemRiverSQLite {
 		program, err := os.Executable()

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// columns of a contest's table, and the cells of an entrant.
+// columns returns the columns of a contest's table.
 func (o *outcome) columns() []string {
 	switch {
 	case o.isLatency():
@@ -49,7 +49,7 @@ func (o *outcome) sentence(c comparison) string {
 	return fmt.Sprintf("%s : %s = %.2f× by rate, %.2f× by CPU", c.ours, c.theirs, c.byRate, c.byCPU)
 }
 
-// writeText is for terminals.
+// writeText writes a report for terminals.
 func writeText(w io.Writer, outcomes []*outcome) error {
 	const narrowest = len("1,234,567")
 	for _, o := range outcomes {
@@ -78,7 +78,7 @@ func writeText(w io.Writer, outcomes []*outcome) error {
 	return nil
 }
 
-// writeMarkdown is for documentation.
+// writeMarkdown writes a report for the documentation.
 func writeMarkdown(w io.Writer, outcomes []*outcome) error {
 	for _, o := range outcomes {
 		columns := o.columns()

@@ -23,7 +23,7 @@ type riverSystem struct {
 	worker *riverWorker
 }
 
-// tunedRiver fetches as often as is useful and as much as it can run.
+// tunedRiver fetches as often as useful, and as many jobs as it can run.
 func tunedRiver() *river.Config {
 	return &river.Config{
 		FetchCooldown:     2 * time.Millisecond,
@@ -32,7 +32,7 @@ func tunedRiver() *river.Config {
 	}
 }
 
-// defaultRiver is what River's guide starts with.
+// defaultRiver returns the configuration in River's guide.
 func defaultRiver() *river.Config {
 	return &river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 100}}}
 }
@@ -66,8 +66,8 @@ func (s *riverSystem) open(ctx context.Context, config *river.Config) error {
 	return err
 }
 
-// Enqueue copies many jobs in its fastest way, and inserts a single one in the
-// ordinary way.
+// Enqueue stores many jobs with COPY, River's fastest method, and a single one with a
+// regular insert.
 func (s *riverSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 	if len(batch) == 1 {
 		_, err := s.client.Insert(ctx, riverArgs{batch[0]}, nil)
@@ -116,7 +116,7 @@ type riverArgs struct {
 	bench.Args
 }
 
-// Kind names the type of job.
+// Kind returns the type of job.
 func (riverArgs) Kind() string { return "bench" }
 
 type riverWorker struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
-// The kinds of databases.
+// Types of databases.
 const (
 	onPostgres = "postgres"
 	onMariaDB  = "mariadb"
@@ -23,17 +23,16 @@ const (
 	onRedis    = "redis"
 )
 
-// servers are the private servers of a comparison. Each starts when it is first
-// needed, as durable as in production, and serves all systems.
+// servers contains the private servers of a comparison. Each starts when it is first
+// needed, with production settings for durability, and serves all systems.
 type servers struct {
 	postgres, mariadb *testdb.Server
 }
 
-// freshName is the database of the measurement under way; there is one at a
-// time.
+// freshName is the database of the current measurement; there is one at a time.
 const freshName = "measurement"
 
-// fresh makes an empty database and returns its URL. drop removes it.
+// fresh creates an empty database and returns its URL. drop removes it.
 func (s *servers) fresh(ctx context.Context, kind string) (url string, drop func() error, err error) {
 	switch kind {
 	case onPostgres:
@@ -79,7 +78,7 @@ func (s *servers) freshPostgres(ctx context.Context) (string, func() error, erro
 	return withDatabase(s.postgres.URL()) + connections, drop, nil
 }
 
-// connections gives every system as many as the most concurrent callers need.
+// connections sets the pool size to what the most concurrent callers need.
 const connections = "&pool_max_conns=40"
 
 func (s *servers) freshMariaDB(ctx context.Context) (string, func() error, error) {
@@ -117,8 +116,7 @@ func freshSQLite() (string, func() error, error) {
 	return "sqlite://" + filepath.Join(dir, freshName+".db"), func() error { return os.RemoveAll(dir) }, nil
 }
 
-// freshRedis is a new server: it starts at once, and nothing is left of what
-// an earlier one had to remember.
+// freshRedis starts a new server: that is quick, and leaves no state of an earlier one.
 func freshRedis(ctx context.Context) (string, func() error, error) {
 	server, err := testdb.StartRedis(ctx, testdb.Options{Durable: true})
 	if err != nil {
@@ -127,7 +125,7 @@ func freshRedis(ctx context.Context) (string, func() error, error) {
 	return server.URL(), server.Stop, nil
 }
 
-// withDatabase is the administrator's URL with the name of our database.
+// withDatabase returns the administrator's URL with the name of the measurement's database.
 func withDatabase(admin string) string {
 	parsed, err := url.Parse(admin)
 	if err != nil {

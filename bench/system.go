@@ -12,22 +12,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// The systems that are compared.
+// Compared systems.
 const (
 	systemFairlead         = "fairlead"
-	systemFairleadHeard    = "fairlead-heard" // another process listens for wake-ups
-	systemFairleadQuiet    = "fairlead-quiet" // there are no wake-ups
+	systemFairleadHeard    = "fairlead-heard" // another process listens for wakes
+	systemFairleadQuiet    = "fairlead-quiet" // without wakes
 	systemRiver            = "river"          // tuned for throughput
-	systemRiverDefaults    = "river-defaults" // as its documentation sets it up
-	systemRiverSQLite      = "river-sqlite"   // a program of its own: see riversqlite
+	systemRiverDefaults    = "river-defaults" // configured as in its documentation
+	systemRiverSQLite      = "river-sqlite"   // separate program: see riversqlite
 	systemAsynq            = "asynq"          // tuned for throughput
 	systemAsynqDefaults    = "asynq-defaults"
 	systemGraphile         = "graphile" // tuned for throughput
 	systemGraphileDefaults = "graphile-defaults"
-	systemFloor            = "floor" // what no scheduler can go below
+	systemFloor            = "floor" // lower bound for all schedulers
 )
 
-// The commands of processes that peers starts.
+// Commands of the processes that peers starts.
 const (
 	orderCommand  = "order"  // makes one measurement
 	workerCommand = "worker" // runs handlers for a measurement in another process
@@ -39,8 +39,7 @@ type system interface {
 	io.Closer
 }
 
-// openSystem connects to a database that belongs to the system alone and makes
-// its schema.
+// openSystem connects to a database of the system's own and creates its schema.
 func openSystem(ctx context.Context, name, url, workload string) (system, error) {
 	switch name {
 	case systemFairlead:
@@ -75,7 +74,7 @@ func openServer(ctx context.Context, url string) (bench.Server, error) {
 	return bench.OpenServer(ctx, url)
 }
 
-// serveOrder is the process of one measurement.
+// serveOrder is the main function of the process of one measurement.
 func serveOrder(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	return bench.ServeOrder(ctx, stdin, stdout, func(ctx context.Context, order bench.Order) (_ bench.Result, err error) {
 		system, err := openSystem(ctx, order.System, order.URL, order.Spec.Workload)
@@ -101,7 +100,7 @@ func serveOrder(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	})
 }
 
-// remote has the handlers run in another process.
+// remote makes the handlers run in another process.
 func remote(s system, order bench.Order) (bench.Scheduler, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -114,7 +113,7 @@ func remote(s system, order bench.Order) (bench.Scheduler, error) {
 	}, nil
 }
 
-// serveWorker is that other process.
+// serveWorker is the main function of that other process.
 func serveWorker(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
 	input := bufio.NewReader(stdin)
 	post, err := bench.ReadPost(input)

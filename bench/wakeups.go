@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// heardFairlead has a second store, as another process would, that listens for
-// wake-ups of the first and does nothing about them.
+// heardFairlead has a second store, as in another process, that listens for wakes of the
+// first and ignores them.
 type heardFairlead struct {
 	*ownFairlead
 	listener driver.Store
@@ -48,7 +48,7 @@ func openHeard(ctx context.Context, url, workload string) (*heardFairlead, error
 	return h, nil
 }
 
-// awaitWake enqueues jobs until the listener has heard of one.
+// awaitWake enqueues jobs until the listener has received a wake.
 func (h *heardFairlead) awaitWake(ctx context.Context, heard <-chan struct{}) error {
 	const interval, patience = 50 * time.Millisecond, 10 * time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the listener hears nothing"))
@@ -73,9 +73,8 @@ func (h *heardFairlead) Close() error {
 	return errors.Join(<-h.stopped, h.listener.Close(), h.ownFairlead.Close())
 }
 
-// openQuiet puts a function that does nothing in front of PostgreSQL's own
-// that notifies. All else stays as it is, so that the difference is what
-// notifying costs.
+// openQuiet replaces PostgreSQL's notify function by one that does nothing. Everything else
+// stays the same, so that the difference is the cost of notifications.
 func openQuiet(ctx context.Context, url, workload string) (_ *ownFairlead, err error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Action is what is done to each job.
+// An Action is the change that a bulk makes to each job.
 type Action string
 
-// The actions.
+// Actions of bulks.
 const (
-	Cancel     Action = "cancel"     // ends jobs, or asks running ones to stop
+	Cancel     Action = "cancel"     // ends jobs, or requests that running jobs stop
 	Retry      Action = "retry"      // makes failed and cancelled jobs ready again
-	Run        Action = "run"        // makes scheduled jobs ready at once
-	Delete     Action = "delete"     // removes jobs that do not run
+	Run        Action = "run"        // makes scheduled jobs ready immediately
+	Delete     Action = "delete"     // removes jobs that are not running
 	Prioritize Action = "prioritize" // changes the priority of jobs that have not ended
-	Move       Action = "move"       // puts jobs that have not started into another queue
+	Move       Action = "move"       // moves jobs that have not started to another queue
 )
 
-// Actions lists all actions.
+// Actions returns all actions.
 func Actions() []Action { return []Action{Cancel, Retry, Run, Delete, Prioritize, Move} }
 
-// States are those in which an action can be done to a job.
+// States returns the job states to which the action applies.
 func (a Action) States() []fairlead.State {
 	pending := []fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready}
 	switch a {
@@ -40,8 +40,8 @@ func (a Action) States() []fairlead.State {
 	return nil
 }
 
-// Narrow leaves, of the states that a filter names, those in which the action can be done; a
-// filter that names none means all of them. It reports false if none is left.
+// Narrow restricts the states of a filter to those in which the action applies. A filter
+// without states includes all of them. Narrow returns false if no state remains.
 func (a Action) Narrow(filter *fairlead.Filter) bool {
 	allowed := a.States()
 	if len(filter.States) == 0 {
@@ -52,7 +52,8 @@ func (a Action) Narrow(filter *fairlead.Filter) bool {
 	return len(filter.States) > 0
 }
 
-// Method is the method of the API that does it to one job, as the audit log names it.
+// Method returns the API method that performs the action on one job, as the audit log names
+// it.
 func (a Action) Method() string {
 	switch a {
 	case Cancel:

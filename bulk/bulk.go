@@ -8,27 +8,27 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// The kind, the queue and the tenant of jobs that carry out bulks.
+// Kind, queue and tenant of the jobs that carry out bulks.
 const (
 	Kind   = reserved.Bulk
 	Queue  = reserved.BulkQueue
 	Tenant = reserved.BulkTenant
 )
 
-// Bulk is one action upon all jobs that match a filter and were created before it.
+// A Bulk is one action on all jobs that match a filter and were created before the bulk.
 //
-// Fields above Status are chosen by the caller of Start; Status is written by the store.
+// The caller of Start sets the fields above Status; the store sets Status.
 type Bulk struct {
-	ID       int64 // that of the job that carries it out
+	ID       int64 // equal to the ID of the job that carries out the bulk
 	Action   Action
 	Filter   fairlead.Filter // Limit and Below are not used
-	Cause    string          // only jobs whose error has this cause: the text of any of them as it is shown, with "***" for what is confidential; empty: all
-	Reason   string          // why, for those who look later; of Cancel it is the reason of the jobs
-	Priority int             // of Prioritize
-	Queue    string          // of Move: where the jobs go
-	Rate     float64         // jobs per second; zero: as fast as leaves room for others
+	Cause    string          // only jobs whose error has this cause: the error text of any of them as displayed, with "***" for confidential parts; empty = all
+	Reason   string          // reason for the bulk, for later readers; for Cancel also the reason recorded on the jobs
+	Priority int             // for Prioritize only
+	Queue    string          // destination queue, for Move only
+	Rate     float64         // jobs per second; zero = as fast as possible without crowding out other work
 
-	// Who asked for it: each entry of the audit log says so.
+	// Caller who started the bulk. Each audit log entry names it.
 	Actor string
 	Role  access.Role
 	From  string // network address
@@ -36,50 +36,50 @@ type Bulk struct {
 	Status
 }
 
-// Status is what the store knows of a bulk.
+// Status is the part of a bulk that the store maintains.
 type Status struct {
 	State    State
-	Stopping bool   // it was asked to stop
-	Error    string // why it has failed
+	Stopping bool   // whether the bulk has been requested to stop
+	Error    string // reason for the failure of the bulk
 
-	Matched int64 // jobs that matched when it was made
-	More    bool  // there may have been more: it was not counted on
-	Done    int64 // jobs that it has acted upon
-	Missed  int64 // jobs that it has left as they were
+	Matched int64 // number of matching jobs at creation
+	More    bool  // whether counting ended early, so that more jobs may have matched
+	Done    int64 // number of changed jobs
+	Missed  int64 // number of jobs left unchanged
 
-	Cursor int64 // the ID below which it goes on; zero: it has not begun
-	// Newest is an ID above which a job that is dated after the bulk was made after it. One
-	// with a smaller ID may also have been made before the database's clock was set back.
+	Cursor int64 // the next step continues below this ID; zero = not started
+	// Newest is an ID above which a job dated after the bulk was created after it. A job with
+	// a smaller ID may also have been created before the database's clock was set back.
 	Newest int64
 
 	CreatedAt  time.Time
-	StartedAt  time.Time // zero: it has not begun
-	FinishedAt time.Time // zero: it has not ended
+	StartedAt  time.Time // zero = not started
+	FinishedAt time.Time // zero = not ended
 }
 
-// State is how far a bulk is.
+// A State is the progress of a bulk.
 type State string
 
-// The states of a bulk. The first two are live.
+// States of bulks. The first two are live.
 const (
 	Pending   State = "pending"   // no step was made yet
-	Running   State = "running"   // some were
-	Completed State = "completed" // it has been through all jobs
-	Stopped   State = "stopped"   // it was asked to stop, or its job was cancelled; the rest is untouched
-	Failed    State = "failed"    // its job has failed or was deleted; retrying the job goes on
+	Running   State = "running"   // at least one step was made
+	Completed State = "completed" // all jobs were processed
+	Stopped   State = "stopped"   // the bulk was stopped, or its job was cancelled; the remaining jobs are unchanged
+	Failed    State = "failed"    // its job failed or was deleted; retrying the job continues the bulk
 )
 
 // Final reports whether a bulk in this state has ended.
 func (s State) Final() bool { return s == Completed || s == Stopped || s == Failed }
 
-// Miss is a job that a bulk has left as it was.
+// A Miss is a job that a bulk left unchanged.
 type Miss struct {
 	Job int64
-	Why string // in words
+	Why string // reason, in words
 }
 
-// job is what carries a bulk out. It counts against no limit of any tenant whose jobs it
-// acts upon.
+// job returns the job that carries out a bulk. It does not count against the limits of the
+// tenants whose jobs the bulk changes.
 func job() *fairlead.Job {
 	return &fairlead.Job{Kind: Kind, Queue: Queue, Tenant: Tenant, Priority: fairlead.High}
 }

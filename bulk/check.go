@@ -7,17 +7,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
-// Bounds of bulks.
+// Limits of bulk fields.
 const (
-	maxReason = 1000 // bytes
-	maxIDs    = 1000 // that a filter names
-	maxNames  = 1000 // of each sort that a filter names
-	minRate   = 0.1  // a slower one would sleep for long, in a slot of a node
+	maxReason = 1000 // in bytes
+	maxIDs    = 1000 // maximum number of IDs in a filter
+	maxNames  = 1000 // maximum number of names of each type in a filter
+	minRate   = 0.1  // a slower bulk would sleep for long while it occupies a slot of a node
 	maxRate   = 1e6
 )
 
-// Normalize fills in the defaults of a bulk about to be stored, and returns an *InvalidError
-// that names every field that cannot be accepted.
+// Normalize fills in the defaults of a bulk before it is stored, and returns an
+// *InvalidError that names every invalid field.
 func Normalize(b *Bulk) error {
 	var c complaints
 	names := make([]string, len(Actions()))
@@ -46,7 +46,8 @@ func Normalize(b *Bulk) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// checkParameters refuses what does not belong to the action, or is missing.
+// checkParameters rejects parameters that do not belong to the action, and requires those
+// that do.
 func (b *Bulk) checkParameters(c *complaints) {
 	switch {
 	case b.Action == Move:
@@ -62,7 +63,7 @@ func (b *Bulk) checkParameters(c *complaints) {
 	}
 }
 
-// checkFilter refuses what chooses no job, or cannot be kept.
+// checkFilter rejects filters that match no job or cannot be stored.
 func (b *Bulk) checkFilter(c *complaints) {
 	filter := &b.Filter
 	filter.Limit, filter.Below = 0, 0

@@ -7,16 +7,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/await"
 )
 
-// Client is how programs use the bulks of a store. It may be used by many goroutines.
+// A Client manages the bulks in a store. It is safe for concurrent use by multiple
+// goroutines.
 type Client struct {
 	store Source
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client for a store.
 func NewClient(store Source) *Client { return &Client{store} }
 
-// Preview counts the jobs that a bulk would be about, and changes nothing. It fails with
-// ErrInvalid.
+// Preview counts the jobs that a bulk would match, without changing anything. It returns
+// ErrInvalid if the bulk is invalid.
 func (c *Client) Preview(ctx context.Context, b Bulk) (fairlead.Count, error) {
 	if err := Normalize(&b); err != nil {
 		return fairlead.Count{}, err
@@ -24,13 +25,14 @@ func (c *Client) Preview(ctx context.Context, b Bulk) (fairlead.Count, error) {
 	return b.count(ctx, c.store)
 }
 
-// Start stores a bulk, which a node then carries out. Jobs that are made from now on are
-// not among those it is about. It fails with ErrInvalid.
+// Start stores a bulk, which a node then carries out. Jobs created after this call are not
+// affected. Start returns ErrInvalid if the bulk is invalid.
 func (c *Client) Start(ctx context.Context, b Bulk) (Bulk, error) { return c.start(ctx, nil, b) }
 
-// StartOnce is Start, unless it has succeeded with the same caller and key before: then it
-// returns that bulk as it is now. It fails with ErrInvalid, with ErrConflict if the key was
-// used for another request, and with ErrNotFound if that bulk is gone.
+// StartOnce is like Start, unless an earlier call with the same caller and key has
+// succeeded: then it returns the current state of that bulk. It returns ErrInvalid if the
+// bulk is invalid, ErrConflict if the key was used for another request, and ErrNotFound if
+// that bulk has been deleted.
 func (c *Client) StartOnce(ctx context.Context, once fairlead.Once, b Bulk) (Bulk, error) {
 	if err := fairlead.NormalizeOnce(once); err != nil {
 		return Bulk{}, err
@@ -68,13 +70,13 @@ func get(ctx context.Context, store Store, id int64) (Bulk, error) {
 	return page.Bulks[0], nil
 }
 
-// List lists bulks, newest first. A page may have fewer bulks than there is room for.
+// List returns bulks, newest first. A page may have fewer bulks than its limit allows.
 func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.Bulks(ctx, filter)
 }
 
-// Misses lists the jobs that a bulk has left as they were, and why. It fails with
-// ErrNotFound.
+// Misses returns the jobs that a bulk left unchanged, with the reasons. It returns
+// ErrNotFound if the bulk does not exist.
 func (c *Client) Misses(ctx context.Context, id int64, filter MissFilter) ([]Miss, error) {
 	if _, err := c.Get(ctx, id); err != nil {
 		return nil, err
@@ -82,9 +84,9 @@ func (c *Client) Misses(ctx context.Context, id int64, filter MissFilter) ([]Mis
 	return c.store.BulkMisses(ctx, id, filter)
 }
 
-// Stop asks a bulk to stop, and returns it. What it has done stays done; jobs that it has not
-// come to stay as they are. It fails with ErrNotFound, and with ErrConflict if the bulk has
-// ended.
+// Stop requests that a bulk stop, and returns the bulk. Completed changes are not undone;
+// jobs that the bulk has not reached stay unchanged. Stop returns ErrNotFound if the bulk
+// does not exist, and ErrConflict if it has ended.
 func (c *Client) Stop(ctx context.Context, id int64) (Bulk, error) {
 	if err := c.store.StopBulk(ctx, id); err != nil {
 		return Bulk{}, err
@@ -92,12 +94,14 @@ func (c *Client) Stop(ctx context.Context, id int64) (Bulk, error) {
 	return c.Get(ctx, id)
 }
 
-// Delete removes a bulk that has ended, with its misses. Its job stays until it is pruned. It
-// fails with ErrNotFound, and with ErrConflict if the bulk has not ended.
+// Delete deletes a bulk that has ended, and its misses. The bulk's job stays until it is
+// pruned. Delete returns ErrNotFound if the bulk does not exist, and ErrConflict if it has
+// not ended.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBulk(ctx, id) }
 
-// Wait waits until a bulk has ended. It fails with ErrNotFound, and with the error of the
-// context, together with the bulk as it was seen last.
+// Wait waits until a bulk has ended. It returns ErrNotFound if the bulk does not exist. If
+// the context ends first, it returns the context's error and the last known state of the
+// bulk.
 func (c *Client) Wait(ctx context.Context, id int64) (Bulk, error) {
 	return await.Until(ctx, func(ctx context.Context) (Bulk, bool, error) {
 		b, err := c.Get(ctx, id)

@@ -1,5 +1,6 @@
-// Package bulk does the same to all jobs that match a filter, in the background: it retries,
-// cancels, deletes or reprioritizes them, runs them now, or moves them to another queue.
+// Package bulk applies one action to all jobs that match a filter, in the background: it
+// retries, cancels, deletes or reprioritizes them, runs them now, or moves them to another
+// queue.
 //
 //	bulks := bulk.NewClient(store)
 //	b, err := bulks.Start(ctx, bulk.Bulk{
@@ -7,12 +8,12 @@
 //	})
 //	b, err = bulks.Wait(ctx, b.ID)
 //
-// A [Bulk] is carried out by a job of its own, whose ID it has. The job goes through the
-// matching jobs once, from the newest to the oldest, in steps. A step is one transaction: it
-// acts upon some jobs, writes an entry of the audit log for each that it changed and a [Miss]
-// for each that it did not, and records how far it has come. So each job is acted upon once,
-// whatever crashes, and a node that takes the job over goes on where the last step ended.
+// Each [Bulk] is carried out by a job with the same ID. The job processes the matching jobs
+// once, from the newest to the oldest, in steps. A step is one transaction: it acts on some
+// jobs, writes an audit log entry for each job that it changed and a [Miss] for each that
+// it did not, and records its position. So each job is processed exactly once, even after
+// crashes, and a node that takes over the job continues where the last step ended.
 //
-// Jobs that are made after the bulk are never touched. Jobs that carry out bulks are not
-// either; all other jobs answer as they do when they are acted upon one by one.
+// Bulks never change jobs created after them, or jobs that carry out bulks. For every other
+// job, the action has the same result as the corresponding call for a single job.
 package bulk

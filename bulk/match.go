@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// countedAtMost is about how many jobs are counted before a bulk is stored.
+	// countedAtMost limits the number of jobs counted before a bulk is stored.
 	countedAtMost = 100_000
-	// looks is how many pages of jobs are looked at to count those of a cause, each of few
-	// jobs: they come with all their documents.
+	// looks limits the number of pages that are read to count the jobs of a cause. A page has
+	// few jobs because they are read with all their documents.
 	looks        = 200
 	lookedAtOnce = 50
 )
 
-// matcher decides which of the jobs that a filter chooses a bulk is about.
+// A matcher decides which of the jobs selected by the filter a bulk applies to.
 type matcher struct {
 	cause        string
 	confidential fairlead.Confidential
 }
 
-// matcher reads what is confidential, if errors are to be compared.
+// matcher returns the matcher of the bulk. It reads the confidential fields if errors are
+// to be compared.
 func (b *Bulk) matcher(ctx context.Context, store Source) (m matcher, err error) {
 	if m.cause = b.Cause; m.cause != "" {
 		m.confidential, err = store.Confidential(ctx)
@@ -31,8 +32,9 @@ func (b *Bulk) matcher(ctx context.Context, store Source) (m matcher, err error)
 	return m, err
 }
 
-// about reports whether a bulk is about a job. Errors are compared as callers are shown them:
-// how many jobs match must not confirm what a caller guesses of a confidential field.
+// about reports whether the bulk applies to a job. It compares errors as callers see them,
+// with confidential fields masked. Otherwise the number of matches could confirm a guess
+// about a confidential field.
 func (m *matcher) about(job *fairlead.Job) bool {
 	if m.cause == "" {
 		return true
@@ -41,8 +43,8 @@ func (m *matcher) about(job *fairlead.Job) bool {
 	return cause.Of(shown.Error) == m.cause
 }
 
-// count counts the jobs that a bulk is about. A database cannot compare causes: jobs are
-// looked at one by one, and fewer of them.
+// count counts the jobs that a bulk applies to. The database cannot compare causes, so with
+// a cause the method reads the jobs one by one, and fewer of them.
 func (b *Bulk) count(ctx context.Context, store Source) (fairlead.Count, error) {
 	if b.Cause == "" {
 		return store.TallyUpTo(ctx, b.Filter, countedAtMost)

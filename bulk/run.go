@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// stepSize is how many jobs a step without a rate acts upon: few enough that other
-	// transactions do not wait for it noticeably.
+	// stepSize is the number of jobs in a step of a bulk without a rate: few enough that other
+	// transactions do not wait noticeably.
 	stepSize = 100
-	// maxPage is how many jobs are found at once at most, and pageBytes what they may carry
-	// for as many to be found again.
+	// maxPage limits the number of jobs read at once. pageBytes is the size of a page above
+	// which the next page reads fewer jobs.
 	maxPage   = 1000
 	pageBytes = 4 << 20
-	// restShare is how much of the time that a step took the bulk rests before the next, so
-	// that others get at the database.
+	// restShare is the length of the pause after a step, relative to the duration of the step.
+	// The pause leaves database time to other work.
 	restShare = 0.5
-	// reportEvery is how often the job reports its progress, which also says that its crashes
-	// are not its own.
+	// reportEvery is the interval at which the job reports its progress. The reports also show
+	// that the bulk does not cause the node's crashes.
 	reportEvery = time.Second
-	// outagePause is how long the bulk leaves a database alone that does not answer.
+	// outagePause is the pause after the database did not answer.
 	outagePause = 5 * time.Second
 
-	// maxRunning is how many bulks a node carries out at once: those that wait for their rate
-	// must not take all of its slots.
+	// maxRunning limits the number of bulks that a node runs at once. Bulks that wait for
+	// their rate must not take all slots of the node.
 	maxRunning = 2
 
 	maxAttempts  = 20
 	longestPause = time.Minute
 )
 
-// Observer hears what bulks do on a node.
+// An Observer receives reports on the bulks that run on a node.
 type Observer interface {
-	// BulkStepped reports how many jobs a step acted upon, and how many it left as they were.
+	// BulkStepped reports the numbers of jobs that a step changed and left unchanged.
 	BulkStepped(done, missed int64)
 }
 
-// Register lets nodes with the mux carry out the bulks of a store.
+// Register adds the handler for the bulks of a store to a mux.
 func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	options := fairlead.HandlerOptions{
 		MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause, MaxRunning: maxRunning,
@@ -59,7 +59,7 @@ func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	}))
 }
 
-// run is one attempt to carry a bulk out.
+// run is one attempt to carry out a bulk.
 type run struct {
 	store     Source
 	job       *fairlead.Job
@@ -67,12 +67,12 @@ type run struct {
 	reported  time.Time
 
 	match    matcher
-	page     []*fairlead.Job // found, and not acted upon yet
-	behind   int64           // the cursor behind them; zero: there are no more
+	page     []*fairlead.Job // found, but not yet processed
+	behind   int64           // cursor after the page; zero = the last page
 	pageSize int
 }
 
-// all makes step after step, until the bulk has ended or the node leaves.
+// all performs steps until the bulk has ended or the node shuts down.
 func (r *run) all(ctx context.Context) error {
 	b, err := get(ctx, r.store, r.job.ID)
 	if err != nil {
@@ -112,7 +112,8 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// next is the next step: of the jobs that were found, or of those that it finds.
+// next returns the next step. It searches for more jobs if none are left from the last
+// page.
 func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 	if len(r.page) == 0 {
 		if err := r.find(ctx, b); err != nil {
@@ -130,7 +131,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		later := !job.CreatedAt.Before(b.CreatedAt)
 		switch {
 		case job.ID == b.ID || !r.match.about(job):
-		case later && job.ID > b.Newest: // it was made after the bulk
+		case later && job.ID > b.Newest: // created after the bulk
 		case later:
 			why := fmt.Sprintf("job %d has a later creation time than the bulk: it was created after the bulk, or the database's clock was set back", job.ID)
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, why})
@@ -143,9 +144,10 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 	return step, nil
 }
 
-// find reads the next jobs. To find many costs hardly more than to find a few, so that it finds
-// those of several steps, unless they are large, a rate would let them wait for long, or their
-// errors count: another run may have failed otherwise by then.
+// find reads the next jobs. Finding many jobs costs hardly more than finding a few, so it
+// reads enough for several steps. It reads fewer if the jobs are large, if they would wait
+// long because of the rate, or if the bulk compares errors: by then a job could have run
+// again and failed with another error.
 func (r *run) find(ctx context.Context, b *Bulk) error {
 	filter := b.Filter
 	filter.Below, filter.Limit = b.Cursor, max(r.pageSize, b.stepSize())
@@ -167,7 +169,7 @@ func (r *run) find(ctx context.Context, b *Bulk) error {
 	return nil
 }
 
-// stepSize is how many jobs a step is about: those of a second, if there is a rate.
+// stepSize returns the number of jobs in a step: with a rate, at most those of one second.
 func (b *Bulk) stepSize() int {
 	if b.Rate <= 0 {
 		return stepSize
@@ -175,7 +177,7 @@ func (b *Bulk) stepSize() int {
 	return int(min(stepSize, math.Ceil(b.Rate)))
 }
 
-// rest is how long to wait after a step with so many jobs.
+// rest returns the pause after a step with this number of jobs.
 func (b *Bulk) rest(jobs int64, took time.Duration) time.Duration {
 	if !b.FinishedAt.IsZero() {
 		return 0
@@ -187,7 +189,7 @@ func (b *Bulk) rest(jobs int64, took time.Duration) time.Duration {
 	return rest
 }
 
-// report shows the progress on the job, now and then.
+// report updates the progress of the job at intervals.
 func (r *run) report(ctx context.Context, b *Bulk) error {
 	if now := time.Now(); now.Sub(r.reported) >= reportEvery {
 		r.reported = now

@@ -7,87 +7,92 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps bulks, and acts upon jobs for them.
+// A Store stores bulks and carries out their steps.
 type Store interface {
-	// AddBulk stores a bulk and the job that carries it out, all or nothing. The bulk has been
-	// through Normalize, the job through NormalizeJobs; the bulk gets the ID of the job. Of its
-	// Status only Matched and More are kept. It returns the bulk as stored.
-	// If AddBulk has succeeded with the same caller and key of once before, it stores nothing
-	// and returns that bulk as it is now, or ErrNotFound if that is gone; with ErrConflict it
-	// fails if that was another request. Keys are those of EnqueueOnce, and forgotten as they
-	// are. Without once each call stores a bulk.
+	// AddBulk stores a bulk and the job that carries it out in one transaction. The caller
+	// must have passed the bulk to Normalize and the job to NormalizeJobs. The bulk gets the
+	// ID of the job. Of its Status, only Matched and More are stored. AddBulk returns the bulk
+	// as stored.
+	//
+	// If an earlier call with the same caller and key of once has succeeded, AddBulk stores
+	// nothing and returns the current state of that bulk, or ErrNotFound if it has been
+	// deleted, or ErrConflict if the key was used for another request. Keys are shared with
+	// EnqueueOnce and have the same retention. Without once, each call stores a bulk.
 	AddBulk(ctx context.Context, once *fairlead.Once, b Bulk, job *fairlead.Job) (Bulk, error)
-	// Bulks lists bulks, newest first. One whose job was cancelled is stopped, one whose job
-	// has failed or is gone before the last step has failed. It looks at a bounded number of
-	// bulks: a page may be short, or empty, and still have a next one.
+	// Bulks returns bulks, newest first. A bulk whose job was cancelled is stopped; a bulk
+	// whose job failed, or was deleted before the last step, has failed. A call reads a
+	// bounded number of bulks: a page may be short or empty and still have a next page.
 	Bulks(ctx context.Context, filter Filter) (Page, error)
-	// BulkMisses lists what a bulk has left as it was, in the order in which it met the jobs:
-	// by ID, largest first. It is empty for an unknown bulk.
+	// BulkMisses returns the jobs that a bulk left unchanged, in the order in which the bulk
+	// reached them: by ID, largest first. The result is empty for an unknown bulk.
 	BulkMisses(ctx context.Context, id int64, filter MissFilter) ([]Miss, error)
-	// StopBulk asks a bulk to stop: its next step acts upon no job and ends it as stopped.
-	// Asking twice is fine. It fails with ErrNotFound, and with ErrConflict if the bulk has
-	// ended.
+	// StopBulk requests that a bulk stop: its next step changes no job and ends the bulk as
+	// stopped. Repeated calls are allowed. StopBulk returns ErrNotFound if the bulk does not
+	// exist, and ErrConflict if it has ended.
 	StopBulk(ctx context.Context, id int64) error
-	// DeleteBulk removes a bulk that has ended, with its misses. It fails with ErrNotFound, and
-	// with ErrConflict if the bulk has not ended.
+	// DeleteBulk deletes a bulk that has ended, and its misses. It returns ErrNotFound if the
+	// bulk does not exist, and ErrConflict if it has not ended.
 	DeleteBulk(ctx context.Context, id int64) error
-	// StepBulk makes a step of a bulk, in one transaction, and returns the bulk as it is then.
-	// It acts upon those of the jobs that are in a state that the bulk's filter names and that
-	// the action allows, as the methods of Operator do. If the bulk has a Cause, it leaves jobs
-	// that have run again since they were found: they may have failed for another cause. It adds one entry to the audit log for
-	// each: the action, in the name of those who asked for the bulk. All others of the jobs,
-	// and those that the step gives up, become misses. Next becomes the cursor of the bulk;
-	// zero ends it as completed.
-	// If the cursor of the bulk is not the one from which the step goes, nothing is done:
-	// another step was made. So a step that is repeated because its outcome is unknown counts
-	// once. Of a bulk that was asked to stop, or has ended, nothing is done either.
-	// It fails with ErrNotFound, and with ErrLeaseLost if the fence is not that of the run of
-	// the bulk's job.
+	// StepBulk performs a step of a bulk in one transaction and returns the resulting bulk. It
+	// acts on those of the jobs whose state is allowed by both the bulk's filter and the
+	// action, in the same way as the methods of Operator. If the bulk has a Cause, it leaves
+	// out jobs that have run again since they were found, because they may have failed for
+	// another cause. For each changed job it adds an audit log entry with the action, on
+	// behalf of the caller who started the bulk. All other jobs, and those that the step gives
+	// up, become misses. Next becomes the cursor of the bulk; zero ends the bulk as completed.
+	//
+	// If the cursor of the bulk differs from the step's Cursor, another step was made, and
+	// StepBulk does nothing. So a step that is repeated because its outcome is unknown counts
+	// once. StepBulk also does nothing if the bulk was requested to stop or has ended.
+	//
+	// It returns ErrNotFound if the bulk does not exist, and ErrLeaseLost if the fence does
+	// not match the current run of the bulk's job.
 	StepBulk(ctx context.Context, step Step) (Bulk, error)
 }
 
-// Filter chooses bulks. Empty fields choose all; of several fields all must match.
+// A Filter selects bulks. An empty field matches every bulk; multiple fields must all
+// match.
 type Filter struct {
 	IDs []int64
-	// Tenants chooses bulks that are about jobs of these tenants, and of no others.
+	// Tenants selects bulks that apply only to jobs of these tenants.
 	Tenants []string
-	Below   int64 // only IDs smaller than this: Next of the page before
-	Limit   int   // zero means 100
+	Below   int64 // only bulks with smaller IDs: Next of the previous page
+	Limit   int   // maximum number of bulks; zero = 100
 }
 
-// Page is a part of a list of bulks.
+// A Page is a part of a list of bulks.
 type Page struct {
 	Bulks []Bulk
-	Next  int64 // Below of the next page; zero: there is none
+	Next  int64 // Below of the next page; zero = last page
 }
 
-// MissFilter chooses misses of a bulk.
+// A MissFilter selects misses of a bulk.
 type MissFilter struct {
-	Below int64 // only jobs with smaller IDs than this: the last of the page before
-	Limit int   // zero means 100
+	Below int64 // only jobs with smaller IDs: the last ID of the previous page
+	Limit int   // maximum number of misses; zero = 100
 }
 
-// Step is a part of a bulk that happens as a whole or not at all.
+// A Step is one transaction of a bulk.
 type Step struct {
 	Bulk   int64
-	Fence  int64     // of the run of its job
-	Cursor int64     // from which it goes
+	Fence  int64     // fence of the current run of the bulk's job
+	Cursor int64     // expected cursor of the bulk
 	Jobs   []Subject // at most MaxStep
-	GiveUp []Miss    // jobs that it leaves as they are
-	Next   int64     // the cursor afterwards; zero: there is nothing more
+	GiveUp []Miss    // jobs that the step leaves unchanged
+	Next   int64     // cursor after the step; zero = the last step
 }
 
-// MaxStep is how many jobs a step acts upon at most.
+// MaxStep is the maximum number of jobs in a step.
 const MaxStep = 1000
 
-// Subject is a job that a step acts upon.
+// A Subject is a job that a step acts on.
 type Subject struct {
 	ID     int64
 	Tenant string
-	Fence  int64 // of the run whose error was compared with the cause of the bulk
+	Fence  int64 // fence of the run whose error was compared with the bulk's cause
 }
 
-// Source is what a bulk asks of a database.
+// A Source provides the database operations that a bulk needs.
 type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
@@ -95,5 +100,6 @@ type Source interface {
 	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
-// NoSuchBulk returns the ErrNotFound of a bulk's ID, with the same text in all stores.
-func NoSuchBulk(id int64) error { return fmt.Errorf("bulk %d: %w", id, fairlead.ErrNotFound) }
+// NoSuchBulk returns the ErrNotFound for a bulk ID. All stores use it, so the error text is
+// the same everywhere.
+func NoSuchBulk(id int64) error { return fmt.Errorf("bulk action %d: %w", id, fairlead.ErrNotFound) }

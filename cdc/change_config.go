@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// changeConfigOperation changes the size of a connector. It stays in the state
-// it is in; one that runs is waited for, as the cluster restarts it.
+// changeConfigOperation changes the size of a connector. The state of the connector stays
+// the same; if it runs, the operation waits for it, because the cluster restarts it.
 //
-// It may be repeated: the new config is made of the one that is there, and only
-// sizes that are wanted are written, so a second time writes the same or nothing.
+// The operation is idempotent: it derives the new config from the current one and writes
+// only the requested sizes, so a second attempt writes the same config or nothing.
 func (h *Handler) changeConfigOperation() Operation {
 	return Operation{
 		TargetType: TargetCDC, BatchType: BatchChangeConfig, Timeout: defaultTimeout,
@@ -63,7 +63,7 @@ func (h *Handler) changeConfigOperation() Operation {
 		Check: func(task Task, before, after json.RawMessage) error {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				if want.ChangeConfig == nil || *want.ChangeConfig == (ChangeConfig{}) {
-					bad.refuse("after.change_config", "is empty; give cpu, memory, max_package_size or replicas")
+					bad.refuse("after.change_config", "is empty; specify cpu, memory, max_package_size or replicas")
 					return
 				}
 				h.config.Sizes.checkChange(bad, "after.change_config", want.ChangeConfig)
@@ -72,7 +72,7 @@ func (h *Handler) changeConfigOperation() Operation {
 	}
 }
 
-// resize writes sizes to a connector and waits for it if it is to run.
+// resize writes sizes to a connector and waits for it if it is supposed to run.
 func (h *Handler) resize(ctx context.Context, task Task, was Param, change *ChangeConfig) error {
 	c, found, err := h.target(ctx, task, was)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Handler) resize(ctx context.Context, task Task, was Param, change *Chan
 	return c.awaitRunning(ctx, task.connector())
 }
 
-// write is a config with sizes written to it.
+// write returns a config with the new sizes.
 func (s Sizes) write(config map[string]string, change *ChangeConfig) map[string]string {
 	config = maps.Clone(config)
 	if change == nil {
@@ -111,7 +111,7 @@ func (s Sizes) write(config map[string]string, change *ChangeConfig) map[string]
 	return config
 }
 
-// read is the sizes that a config has. What it does not say is left out.
+// read returns the sizes in a config. Sizes without a property are left out.
 func (s Sizes) read(config map[string]string) *ChangeConfig {
 	change := &ChangeConfig{}
 	for _, size := range s.named() {
@@ -127,7 +127,7 @@ func (s Sizes) read(config map[string]string) *ChangeConfig {
 	return change
 }
 
-// checkChange refuses sizes that cannot be written.
+// checkChange rejects sizes that cannot be written.
 func (s Sizes) checkChange(bad *complaints, field string, change *ChangeConfig) {
 	for _, size := range s.named() {
 		value := *size.of(change)

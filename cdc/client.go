@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	maxAnswer        = 8 << 20 // bytes of an answer that are read; configs and offsets are far smaller
+	maxAnswer        = 8 << 20 // maximum number of bytes read of a response; configs and offsets are far smaller
 	maxAnswerHeaders = 64 << 10
 
-	readTries = 3 // how often a read is made before its failure counts
+	readTries = 3 // number of attempts of a read
 )
 
-// client speaks to one cluster.
+// client sends requests to one cluster.
 type client struct {
 	Cluster
 	http    *http.Client
 	pace    pace
-	timeout time.Duration // of one request
+	timeout time.Duration // timeout of one request
 }
 
 func newClient(cluster Cluster, config Config) *client {
@@ -38,10 +38,10 @@ func newClient(cluster Cluster, config Config) *client {
 	}}
 }
 
-// call makes a request and reads its answer. While the workers of the cluster
-// rebalance they answer 409 and have done nothing, so it is made again until the
-// context ends. A read that fails otherwise is made a few times; a write is not,
-// because it may have been done: the operation is repeated from its start.
+// call makes a request and reads its response. While its workers rebalance, a cluster
+// answers 409 without doing anything, so call repeats the request until the context ends.
+// It repeats a read a few times after other failures. It does not repeat a write, because
+// the write may have taken effect: the operation is repeated from its start instead.
 func (c *client) call(ctx context.Context, method, path string, body, into any) error {
 	pause := c.pace.begin()
 	for try := 1; ; try++ {
@@ -56,13 +56,13 @@ func (c *client) call(ctx context.Context, method, path string, body, into any) 
 	}
 }
 
-// mayPass reports whether a read that failed may well succeed the next time.
+// mayPass reports whether a failed read may succeed on the next attempt.
 func mayPass(err error) bool {
 	var answer *answerError
 	return !errors.As(err, &answer) || answer.status >= http.StatusInternalServerError
 }
 
-// once makes a request once.
+// once makes a single request.
 func (c *client) once(ctx context.Context, method, path string, body, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -99,7 +99,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	case err != nil:
 		return fmt.Errorf("cluster %q closed the connection while responding to %s %s: %w", c.Name, method, path, outbound.Reason(err))
 	case len(raw) > maxAnswer:
-		return fmt.Errorf("cluster %q answered more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
+		return fmt.Errorf("cluster %q responded with more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
 	case response.StatusCode/100 != 2:
 		return &answerError{cluster: c.Name, request: method + " " + path, status: response.StatusCode, message: messageOf(raw, response)}
 	case into == nil:
@@ -111,7 +111,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// messageOf is what an answer says went wrong.
+// messageOf returns the error message of a response.
 func messageOf(raw []byte, response *http.Response) string {
 	var problem struct {
 		Message string `json:"message"`

@@ -11,30 +11,30 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// Cluster is one Kafka Connect cluster. A connector is looked for on the
-// clusters of its environment; a field that is empty fits everything.
+// A Cluster is a Kafka Connect cluster. Connectors are searched on the clusters of their
+// environment. An empty field matches everything.
 type Cluster struct {
 	Name      string `json:"name"`
 	Env       string `json:"env"`
 	AZ        string `json:"az"`
 	RunSystem string `json:"run_system"`
-	URL       string `json:"url"` // of the REST API, such as http://connect-a:8083
+	URL       string `json:"url"` // URL of the REST API, such as http://connect-a:8083
 	Username  string `json:"username"`
 	Password  string `json:"-"` // resolved from its reference by the caller
-	// Properties are set on each connector that comes to this cluster, such as
-	// schema.history.internal.kafka.bootstrap.servers.
+	// Properties are set on each connector that is created on or moved to this cluster, such
+	// as schema.history.internal.kafka.bootstrap.servers.
 	Properties map[string]string `json:"properties"`
 }
 
-// Property is a property of connectors that a size is written to: the size
-// times the factor, which is 1 if it is zero.
+// A Property is a connector property that stores a size: the size times Factor; zero means
+// 1.
 type Property struct {
 	Name   string `json:"name"`
 	Factor int64  `json:"factor"`
 }
 
-// Sizes say which properties the sizes of a config change are written to. What
-// a connector has now is read from the first of each.
+// Sizes lists the properties in which each size is stored. The current value of a size is
+// read from its first property.
 type Sizes struct {
 	CPU            []Property `json:"cpu"`
 	Memory         []Property `json:"memory"`
@@ -42,10 +42,10 @@ type Sizes struct {
 	Replicas       []Property `json:"replicas"`
 }
 
-// DefaultSizes fit Debezium's connectors. Kafka Connect does not divide CPU and
-// memory among connectors, so they become what uses most of them: threads of
-// the snapshot, and the queue between database and Kafka (memory is in MiB). The
-// queue must be longer than a batch, so it grows with the package size.
+// DefaultSizes returns Sizes for Debezium connectors. Kafka Connect does not allocate CPU
+// and memory to connectors, so these sizes set what uses most of them: the snapshot
+// threads, and the queue between database and Kafka (memory is in MiB). The queue must be
+// longer than a batch, so it grows with the package size.
 func DefaultSizes() Sizes {
 	return Sizes{
 		CPU:            []Property{{Name: "snapshot.max.threads"}},
@@ -55,41 +55,41 @@ func DefaultSizes() Sizes {
 	}
 }
 
-// GTIDNames are the names of a position in the offsets of a connector.
+// GTIDNames contains the names of the fields for a position in connector offsets.
 type GTIDNames struct {
-	GTID string `json:"gtid"` // the set of transactions that were read
-	// Within count what was read of the transaction after these. They are removed
-	// with a new GTID, or else that many events would be skipped.
+	GTID string `json:"gtid"` // set of transactions that were read
+	// Within lists the fields that count events read of the transaction after these. Setting a
+	// new GTID removes them; otherwise that many events would be skipped.
 	Within []string `json:"within"`
 }
 
-// DefaultGTIDNames are those of Debezium's connectors for MySQL and MariaDB.
+// DefaultGTIDNames returns the names that Debezium's connectors for MySQL and MariaDB use.
 func DefaultGTIDNames() GTIDNames { return GTIDNames{GTID: "gtids", Within: []string{"event", "row"}} }
 
-// Config says what a Handler works with. Only clusters are needed.
+// Config configures a Handler. Only Clusters is required.
 type Config struct {
 	Clusters []Cluster
-	// Sizes and GTID are the defaults where they are empty.
+	// Sizes and GTID use their defaults where they are empty.
 	Sizes Sizes
 	GTID  GTIDNames
-	// MigrationDefaults are properties of every connector made of a migration
-	// record, which may say otherwise.
+	// MigrationDefaults contains properties of all connectors created from migration records.
+	// A record can override them.
 	MigrationDefaults map[string]string
-	// KeepProgress makes undoing leave what a connector has read since: it goes
-	// on from there instead of from the snapshot. Undoing a GTID reset always goes
-	// back to the snapshot.
+	// KeepProgress makes an undo keep the progress of the connector since the operation: it
+	// continues from there instead of from the snapshot. Undoing a GTID reset always returns
+	// to the snapshot.
 	KeepProgress bool
-	// Poll is the first pause between looks at a cluster (100ms). Pauses double
-	// up to MaxPoll (2s).
+	// Poll is the first delay between two polls of a cluster; default 100ms. Delays double up
+	// to MaxPoll; default 2s.
 	Poll    time.Duration
 	MaxPoll time.Duration
-	// RequestTimeout bounds one request (15s).
+	// RequestTimeout limits the duration of one request; default 15s.
 	RequestTimeout time.Duration
-	// Transport makes the requests. By default it uses no proxy of the environment.
+	// Transport performs the requests. The default ignores the proxies of the environment.
 	Transport http.RoundTripper
 }
 
-// withDefaults checks a config and fills in what was left out.
+// withDefaults validates a config and fills in its defaults.
 func (c Config) withDefaults() (Config, error) {
 	var bad complaints
 	if len(c.Clusters) == 0 {
@@ -99,7 +99,7 @@ func (c Config) withDefaults() (Config, error) {
 	for i, cluster := range c.Clusters {
 		field := "clusters[" + strconv.Itoa(i) + "]"
 		if cluster.Name == "" {
-			bad.refuse(field+".name", "is empty; give the cluster a name")
+			bad.refuse(field+".name", "is empty; name the cluster")
 		} else if names[cluster.Name] {
 			bad.refuse(field+".name", "is %q, which another cluster has; each cluster needs its own name", cluster.Name)
 		}
@@ -111,7 +111,7 @@ func (c Config) withDefaults() (Config, error) {
 		places[place] = cluster.Name
 		checkURL(&bad, field+".url", cluster.URL)
 		if cluster.Password != "" && cluster.Username == "" {
-			bad.refuse(field+".username", "is empty, but a password is set; give both or neither")
+			bad.refuse(field+".username", "is empty, but a password is set; set both or neither")
 		}
 	}
 	c.Sizes = c.Sizes.withDefaults()
@@ -154,7 +154,7 @@ func checkURL(bad *complaints, field, value string) {
 	}
 }
 
-// named lists the sizes with their names, in the order of the documentation.
+// named returns the sizes with their names, in the order of the documentation.
 func (s *Sizes) named() []namedSize {
 	return []namedSize{
 		{"cpu", &s.CPU, func(c *ChangeConfig) **int64 { return &c.CPU }},

@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// A connector that is being made or taken away has this property, which no
-// connector heeds. While it is arriving, its offsets may not be right yet; while it
-// is leaving, they are. It does not run in either case.
+// Mark of a connector that is being created or removed, in a property that connectors
+// ignore. While the connector is arriving, its offsets may not be correct yet; while it is
+// leaving, they are. It does not run in either case.
 const (
 	markProperty = "fairlead.unfinished"
 	arriving     = "arriving"
 	leaving      = "leaving"
 )
 
-// connector is what a cluster knows of a connector.
+// connector is the cluster's record of a connector.
 type connector struct {
 	Config map[string]string `json:"config"`
 	Tasks  []struct {
 		Task int `json:"task"`
-	} `json:"tasks"` // gone as soon as a stop is accepted, before the status shows it
+	} `json:"tasks"` // empty as soon as a stop is accepted, before the status shows it
 }
 
 func (c *connector) unfinished() bool { return c.Config[markProperty] != "" }
 
-// marked is a config with the mark of what is not finished.
+// marked returns a config with the mark of an unfinished connector.
 func marked(config map[string]string, mark string) map[string]string {
 	with := maps.Clone(config)
 	with[markProperty] = mark
 	return with
 }
 
-// unmarked is a config without it, and without a state that it keeps.
+// unmarked returns a config without the mark and without a saved state.
 func unmarked(config map[string]string) map[string]string {
 	without := maps.Clone(config)
 	delete(without, markProperty)
@@ -44,7 +44,7 @@ func unmarked(config map[string]string) map[string]string {
 	return without
 }
 
-// dress is the config of a connector that comes to this cluster.
+// dress returns the config that a connector needs on this cluster.
 func (c *client) dress(config map[string]string) map[string]string {
 	dressed := unmarked(config)
 	maps.Copy(dressed, c.Properties)
@@ -55,7 +55,7 @@ func pathOf(name string, rest ...string) string {
 	return strings.Join(append([]string{"/connectors", url.PathEscape(name)}, rest...), "/")
 }
 
-// find is the connector of that name, or nil if there is none.
+// find returns the connector with that name, or nil if it does not exist.
 func (c *client) find(ctx context.Context, name string) (*connector, error) {
 	found := &connector{}
 	err := c.call(ctx, http.MethodGet, pathOf(name), nil, found)
@@ -68,8 +68,8 @@ func (c *client) find(ctx context.Context, name string) (*connector, error) {
 	return found, nil
 }
 
-// create makes a connector that is stopped, and unfinished. It is no error if
-// there is one already that is unfinished too: an earlier try made it.
+// create creates a connector that is stopped and marked as unfinished. It accepts an
+// existing connector that is also unfinished, because an earlier attempt has created it.
 func (c *client) create(ctx context.Context, name string, config map[string]string) error {
 	body := map[string]any{"name": name, "config": marked(config, arriving), "initial_state": stateStopped}
 	pause := c.pace.begin()
@@ -77,9 +77,8 @@ func (c *client) create(ctx context.Context, name string, config map[string]stri
 		err := c.once(ctx, http.MethodPost, "/connectors", body, nil)
 		switch {
 		case err == nil:
-			// Kafka Connect before 3.7 knows no initial state. There the connector runs
-			// for the moment until it is stopped, and begins a snapshot; its offsets are
-			// set after that.
+			// Kafka Connect before 3.7 does not support initial states. There the connector runs
+			// until it is stopped, and begins a snapshot; its offsets are set after that.
 			return c.reach(ctx, name, stateStopped)
 		case saying(err, "initial_state"):
 			delete(body, "initial_state")
@@ -87,7 +86,7 @@ func (c *client) create(ctx context.Context, name string, config map[string]stri
 		case !answered(err, http.StatusConflict):
 			return scrubbed(err, config)
 		}
-		// The same answer is given for a name that is taken and during a rebalance.
+		// The response is the same for a name that is already in use and during a rebalance.
 		found, lost := c.find(ctx, name)
 		switch {
 		case lost != nil:
@@ -108,7 +107,7 @@ func (c *client) putConfig(ctx context.Context, name string, config map[string]s
 	return scrubbed(c.call(ctx, http.MethodPut, pathOf(name, "config"), config, nil), config)
 }
 
-// scrubbed hides the secrets of a config in the answer to it.
+// scrubbed hides the secrets of a config in the error for it.
 func scrubbed(err error, config map[string]string) error {
 	var answer *answerError
 	if errors.As(err, &answer) {
@@ -117,8 +116,7 @@ func scrubbed(err error, config map[string]string) error {
 	return err
 }
 
-// remove deletes a connector and waits until it is gone. The cluster keeps its
-// offsets, as it always does.
+// remove deletes a connector and waits until it is gone. The cluster retains its offsets.
 func (c *client) remove(ctx context.Context, name string) error {
 	err := c.call(ctx, http.MethodDelete, pathOf(name), nil, nil)
 	if err != nil && !answered(err, http.StatusNotFound) {
@@ -136,8 +134,8 @@ func (c *client) remove(ctx context.Context, name string) error {
 	}
 }
 
-// offsets are how far the connector has read. They are nil, not empty, if the
-// cluster cannot say.
+// offsets returns the connector's read positions. The result is nil, not empty, if the
+// cluster cannot report them.
 func (c *client) offsets(ctx context.Context, name string) ([]Offset, error) {
 	var answer struct {
 		Offsets []Offset `json:"offsets"`
@@ -155,7 +153,7 @@ func (c *client) offsets(ctx context.Context, name string) ([]Offset, error) {
 	return answer.Offsets, err
 }
 
-// needOffsets are the offsets for an operation that cannot do without.
+// needOffsets returns the offsets for an operation that requires them.
 func (c *client) needOffsets(ctx context.Context, name string) ([]Offset, error) {
 	offsets, err := c.offsets(ctx, name)
 	if err == nil && offsets == nil {
@@ -164,8 +162,8 @@ func (c *client) needOffsets(ctx context.Context, name string) ([]Offset, error)
 	return offsets, err
 }
 
-// setOffsets makes the offsets of a stopped connector exactly these, in one
-// request, so that there is no moment without any.
+// setOffsets replaces all offsets of a stopped connector in a single request, so that it is
+// never without offsets.
 func (c *client) setOffsets(ctx context.Context, name string, want []Offset) error {
 	pause := c.pace.begin()
 	for {
@@ -182,7 +180,8 @@ func (c *client) setOffsets(ctx context.Context, name string, want []Offset) err
 		default:
 			err = c.call(ctx, http.MethodPatch, pathOf(name, "offsets"), map[string]any{"offsets": changes}, nil)
 		}
-		// A worker that has not seen the stop yet refuses; the stop was accepted, so it will.
+		// A worker that has not processed the stop yet refuses; it will soon, because the stop
+		// was accepted.
 		if !answered(err, http.StatusBadRequest) || !saying(err, stateStopped) {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// complaints collects the fields that are refused.
+// complaints collects the errors of invalid fields.
 type complaints struct {
 	fields []fairlead.FieldError
 }
@@ -26,7 +26,7 @@ func (c *complaints) err() error {
 	return &fairlead.InvalidError{Fields: c.fields}
 }
 
-// answerError is an answer of a cluster that is no success.
+// answerError is an error response of a cluster.
 type answerError struct {
 	cluster string
 	request string // method and path
@@ -35,28 +35,28 @@ type answerError struct {
 }
 
 func (e *answerError) Error() string {
-	text := fmt.Sprintf("cluster %q answered %d to %s: %s", e.cluster, e.status, e.request, e.message)
+	text := fmt.Sprintf("cluster %q responded with %d to %s: %s", e.cluster, e.status, e.request, e.message)
 	if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
 		text += "; check the cluster's username and password"
 	}
 	return text
 }
 
-// answered reports whether an error is an answer with this status.
+// answered reports whether an error is a response with this status.
 func answered(err error, status int) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && answer.status == status
 }
 
-// saying reports whether an error is an answer whose message has a part.
+// saying reports whether an error is a response with a message that contains part.
 func saying(err error, part string) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && strings.Contains(answer.message, part)
 }
 
-const maxMessage = 400 // bytes of a cluster's message that are shown
+const maxMessage = 400 // maximum number of bytes shown of a cluster's message
 
-// brief is the first line of a message, cut to what is worth showing.
+// brief returns the first line of a message, truncated to maxMessage.
 func brief(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if len(line) <= maxMessage {

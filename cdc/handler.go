@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Handler does the operations on the connectors of the clusters it knows.
+// A Handler performs operations on the connectors of its clusters.
 type Handler struct {
 	config  Config
 	clients []*client
 }
 
-// New makes a handler. It asks no cluster yet.
+// New returns a handler. It sends no requests to the clusters.
 func New(config Config) (*Handler, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -24,7 +24,7 @@ func New(config Config) (*Handler, error) {
 	return h, nil
 }
 
-// Operations lists what the handler can do.
+// Operations returns all operations of the handler.
 func (h *Handler) Operations() []Operation {
 	return []Operation{
 		h.startOperation(), h.stopOperation(), h.changeConfigOperation(), h.resetGTIDOperation(),
@@ -32,7 +32,7 @@ func (h *Handler) Operations() []Operation {
 	}
 }
 
-// check is what every operation asks of its parameters; more asks for the rest.
+// check validates the parameters common to all operations; more validates the rest.
 func (h *Handler) check(task Task, before, after json.RawMessage, more func(*complaints, Param, Param)) error {
 	was, want, err := readParams(before, after)
 	if err != nil {
@@ -66,8 +66,7 @@ func (p Param) snapshotCluster() string {
 	return p.Connector.Cluster
 }
 
-// buildSnapshot reads the connector of a task and lets an operation add what it
-// needs to know for itself.
+// buildSnapshot reads the connector of a task and lets the operation add its own data.
 func (h *Handler) buildSnapshot(ctx context.Context, task Task, add func(*Param, *connector)) (json.RawMessage, error) {
 	c, found, err := h.locate(ctx, task)
 	if err != nil {
@@ -83,7 +82,7 @@ func (h *Handler) buildSnapshot(ctx context.Context, task Task, add func(*Param,
 	return was.raw()
 }
 
-// undone reports whether a connector that has not moved is as it was.
+// undone reports whether a connector that was not moved is back in its original state.
 func (h *Handler) undone(ctx context.Context, task Task, was Param, offsets func(*Snapshot) []Offset) (bool, error) {
 	if was.Connector == nil {
 		return false, nil
@@ -95,8 +94,8 @@ func (h *Handler) undone(ctx context.Context, task Task, was Param, offsets func
 	return c.restored(ctx, was.Connector, offsets(was.Connector))
 }
 
-// undoInPlace puts a connector that has not moved back to its snapshot, or does
-// what an operation does without one.
+// undoInPlace restores the snapshot of a connector that was not moved. Without a snapshot
+// it calls otherwise.
 func (h *Handler) undoInPlace(ctx context.Context, task Task, was Param, otherwise func(*client) error) error {
 	c, _, err := h.target(ctx, task, was)
 	if err != nil {

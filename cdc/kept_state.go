@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A connector keeps the state to which it is to return in this property, while nothing else does:
-// the caller gave no snapshot. It names the batch: what another batch left behind is out of date.
+// stateProperty stores the state that a connector is to return to, if the caller has
+// provided no snapshot. The value names the batch; values of other batches are out of date.
 const stateProperty = "fairlead.state"
 
-// kept is the state to which a connector is to return, empty if it keeps none for the batch of
-// the task.
+// kept returns the state that a connector is to return to, or an empty string if none is
+// stored for the batch of the task.
 func (c *connector) kept(task Task) string {
 	if c == nil {
 		return ""
@@ -24,7 +24,7 @@ func (c *connector) kept(task Task) string {
 	return state
 }
 
-// keeping is a config with the state to which its connector is to return.
+// keeping returns a config that stores the state that the connector is to return to.
 func keeping(config map[string]string, task Task, state string) map[string]string {
 	with := maps.Clone(config)
 	with[stateProperty] = state + " " + batchOf(task)
@@ -33,8 +33,8 @@ func keeping(config map[string]string, task Task, state string) map[string]strin
 
 func batchOf(task Task) string { return fmt.Sprintf("batch %d", task.BatchID) }
 
-// keepState returns the state to which a connector is to return after it was stopped: that of
-// the snapshot, or else the one that it is in, which it then keeps.
+// keepState returns the state that a connector is to return to after it was stopped: that
+// of the snapshot, or otherwise its current state, which it then stores in the config.
 func (c *client) keepState(ctx context.Context, task Task, found *connector, s *Snapshot) (string, error) {
 	if state := found.kept(task); state != "" && s == nil {
 		return state, nil
@@ -46,8 +46,8 @@ func (c *client) keepState(ctx context.Context, task Task, found *connector, s *
 	return state, c.putConfig(ctx, task.connector(), keeping(found.Config, task, state))
 }
 
-// stateNow is the state that a connector is to be in after an operation that does not change
-// it: that of the snapshot, or else the one that it is in. One that has failed is to run.
+// stateNow returns the target state of a connector after an operation that does not change
+// it: that of the snapshot, or otherwise its current state. A failed connector is to run.
 func (c *client) stateNow(ctx context.Context, name string, s *Snapshot) (state string, err error) {
 	if s != nil {
 		state = s.State
@@ -60,8 +60,8 @@ func (c *client) stateNow(ctx context.Context, name string, s *Snapshot) (state 
 	return state, nil
 }
 
-// forgetState removes the state that a connector keeps: it has returned to it, or was told to be
-// in another.
+// forgetState removes the stored state from a connector that has returned to it, or was set
+// to another state.
 func (c *client) forgetState(ctx context.Context, name string) error {
 	found, err := c.find(ctx, name)
 	if err != nil || found == nil || found.Config[stateProperty] == "" {

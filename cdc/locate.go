@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// fits reports whether a cluster's field is the one that is wanted. Empty fits
-// everything, on either side.
+// fits reports whether a cluster's field has the wanted value. An empty value on either
+// side matches everything.
 func fits(field, want string) bool { return field == "" || want == "" || field == want }
 
-// fitting lists the clusters of a place.
+// fitting returns the clusters at a location.
 func (h *Handler) fitting(env, az, runSystem string) []*client {
 	var list []*client
 	for _, c := range h.clients {
@@ -21,8 +21,8 @@ func (h *Handler) fitting(env, az, runSystem string) []*client {
 	return list
 }
 
-// missing says that there is no cluster at a place, which there are, and what
-// to do.
+// missing returns the error for a location without a cluster. It lists the known clusters
+// and suggests a fix.
 func (h *Handler) missing(env, az, runSystem string) error {
 	var known []string
 	for _, c := range h.clients {
@@ -45,8 +45,8 @@ func place(env, az, runSystem string) string {
 	return strings.Join(parts, ", ")
 }
 
-// known is the cluster of that name. It must be of the task's environment: a
-// snapshot that a caller made up must not lead elsewhere.
+// known returns the cluster with that name. The cluster must belong to the task's
+// environment: a snapshot made up by a caller must not lead to another environment.
 func (h *Handler) known(task Task, name string) (*client, error) {
 	for _, c := range h.clients {
 		switch {
@@ -60,8 +60,8 @@ func (h *Handler) known(task Task, name string) (*client, error) {
 	return nil, fmt.Errorf("there is no Kafka Connect cluster named %q; add it to the clusters of the cdc settings", name)
 }
 
-// locate finds the connector of a task on the clusters of its environment and of
-// the batch's availability zone, if that is given.
+// locate finds the connector of a task on the clusters of its environment and, if
+// specified, of the batch's availability zone.
 func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, error) {
 	places := h.fitting(task.env(), task.AZ, "")
 	if len(places) == 0 {
@@ -74,7 +74,7 @@ func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, e
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case here == nil || here.unfinished(): // half of a move; the other half is the connector
+		case here == nil || here.unfinished(): // unfinished copy of a move; the other one is the connector
 		case found != nil:
 			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", task.connector(), at.Name, c.Name)
 		default:
@@ -95,8 +95,8 @@ func names(clients []*client) string {
 	return strings.Join(list, ", ")
 }
 
-// target is the connector of a task: where it was when its snapshot was taken,
-// or where it is found.
+// target returns the connector of a task: at the location in its snapshot, or at the
+// location where it is found.
 func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *connector, error) {
 	if was.Connector == nil {
 		return h.locate(ctx, task)
@@ -109,7 +109,7 @@ func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *c
 	return c, found, err
 }
 
-// mustFind is find for a connector that ought to be there.
+// mustFind is find for a connector that must exist.
 func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
 	found, err := c.find(ctx, name)
 	if err == nil && found == nil {

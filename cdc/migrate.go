@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// migrateOperation makes a connector of the migration record of a Panama job.
+// migrateOperation creates a connector from the migration record of a Panama job.
 //
-// It may be repeated: the connector is made stopped and marked as unfinished, so
-// a try that finds it so sets its offsets again; one that finds it without the mark
-// and with the record's config only starts it. Undoing it deletes the connector
-// if there was none before, and else puts the old one back.
+// The operation is idempotent: it creates the connector stopped and marked as unfinished.
+// An attempt that finds the mark sets the offsets again; one that finds a connector with
+// the record's config and without the mark only starts it. Undoing the operation deletes
+// the connector if none existed before, and otherwise restores the old one.
 func (h *Handler) migrateOperation() Operation {
 	return Operation{
 		TargetType: TargetPanama, BatchType: BatchMigrate, Timeout: defaultTimeout,
@@ -60,7 +60,7 @@ func (h *Handler) migrateOperation() Operation {
 	}
 }
 
-// migration is a record, ready to be carried out.
+// migration is a migration record that is ready to be carried out.
 type migration struct {
 	name    string
 	to      *client
@@ -76,7 +76,7 @@ func (h *Handler) migration(task Task, after json.RawMessage) (*migration, error
 	}
 	record := want.MigratePanama
 	if record == nil {
-		return nil, refused("after.migrate_panama", "is empty; give the migration record")
+		return nil, refused("after.migrate_panama", "is empty; specify the migration record")
 	}
 	m := &migration{name: record.Connector, offsets: record.Offsets, state: stateRunning}
 	if m.name == "" {
@@ -86,7 +86,7 @@ func (h *Handler) migration(task Task, after json.RawMessage) (*migration, error
 		return nil, err
 	}
 	if m.offsets == nil {
-		m.offsets = []Offset{} // an older connector of that name may have left some
+		m.offsets = []Offset{} // an older connector with the same name may have left offsets
 	}
 	if record.Start != nil && !*record.Start {
 		m.state = stateStopped
@@ -99,7 +99,7 @@ func (h *Handler) migration(task Task, after json.RawMessage) (*migration, error
 	return m, nil
 }
 
-// migrationCluster is the one cluster that a record names.
+// migrationCluster returns the cluster that a record names. It must match exactly one.
 func (h *Handler) migrationCluster(task Task, record *MigratePanama) (*client, error) {
 	az := record.AZ
 	if az == "" {
@@ -118,7 +118,7 @@ func (h *Handler) migrationCluster(task Task, record *MigratePanama) (*client, e
 func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePanama) {
 	const field = "after.migrate_panama"
 	if record == nil {
-		bad.refuse(field, "is empty; give the migration record")
+		bad.refuse(field, "is empty; specify the migration record")
 		return
 	}
 	if _, err := h.migrationCluster(task, record); err != nil {
@@ -133,7 +133,7 @@ func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePana
 		}
 	}
 	if name := record.Config["name"]; name != "" && name != record.Connector && (record.Connector != "" || name != task.connector()) {
-		bad.refuse(field+".config", "has a name that differs from the connector's; leave the name out")
+		bad.refuse(field+".config", "has a name that differs from the connector's; omit the name")
 	}
 	for i, offset := range record.Offsets {
 		if canonical(offset.Partition) == "" || canonical(offset.Offset) == "" || canonical(offset.Offset) == "null" {
@@ -143,8 +143,8 @@ func (h *Handler) checkMigration(bad *complaints, task Task, record *MigratePana
 	h.config.Sizes.checkChange(bad, field, &record.ChangeConfig)
 }
 
-// migrated reports whether there is nothing left to do. While undoing, that is
-// only known if the connector is gone or as it was.
+// migrated reports whether nothing is left to do. During an undo, that is only known if the
+// connector is gone or restored.
 func (h *Handler) migrated(ctx context.Context, task Task, raw json.RawMessage) (bool, error) {
 	if task.Undo {
 		was, err := readParam("before", raw)
@@ -192,15 +192,15 @@ func (m *migration) carryOut(ctx context.Context) error {
 	return m.to.reach(ctx, m.name, m.state)
 }
 
-// takeBack deletes the connector that was made. One with another config may belong
-// to another program; it is not deleted.
+// takeBack deletes the created connector. It does not delete a connector with another
+// config, which may belong to another program.
 func (m *migration) takeBack(ctx context.Context) error {
 	found, err := m.to.find(ctx, m.name)
 	switch {
 	case err != nil || found == nil:
 		return err
 	case !found.unfinished() && !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it by hand if it is not needed", m.name, m.to.Name)
+		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it manually if it is not needed", m.name, m.to.Name)
 	}
 	return m.to.remove(ctx, m.name)
 }

@@ -6,21 +6,21 @@ import (
 	"maps"
 )
 
-// move takes a connector to another cluster: it stops it, makes a copy there
-// with its config and offsets, starts the copy, and deletes it where it was only
-// when the copy is in the state that is wanted.
+// move moves a connector to another cluster: it stops the connector, creates a copy with
+// its config and offsets on the other cluster, starts the copy, and deletes the original
+// only when the copy has reached the target state.
 //
-// It may be repeated after it was broken off anywhere:
-//   - before the copy exists: the connector is stopped, and is stopped again;
-//   - while the copy is marked as unfinished: its offsets may be missing, so they
-//     are read from the stopped connector and set again;
-//   - once the mark is gone: the offsets were set, and the copy may have read on, so
-//     only starting it and deleting the other are left;
-//   - when the connector is gone from where it was: everything was done before.
+// The operation may be repeated after an interruption at any point:
+//   - Before the copy exists: the connector is stopped, and is stopped again.
+//   - While the copy is marked as unfinished: its offsets may be missing, so they are read
+//     from the stopped connector and set again.
+//   - Once the mark is gone: the offsets were set, and the copy may have continued reading,
+//     so only starting it and deleting the original are left.
+//   - When the original is gone: everything was done before.
 //
-// A copy without the mark whose config is another was not made here: it is left
-// alone, and nothing is deleted. Without a snapshot the connector keeps its own state until it
-// is deleted, when the copy is in that state.
+// A copy without the mark and with another config was not created by this operation: it is
+// left alone, and nothing is deleted. Without a snapshot the original stores its own state
+// until it is deleted, when the copy is in that state.
 func move(ctx context.Context, task Task, from, to *client, s *Snapshot) error {
 	name := task.connector()
 	origin, err := from.find(ctx, name)
@@ -67,7 +67,7 @@ func move(ctx context.Context, task Task, from, to *client, s *Snapshot) error {
 	return from.remove(ctx, name)
 }
 
-// copyTo makes the copy, stopped and finished.
+// copyTo creates the copy, stopped and finished.
 func copyTo(ctx context.Context, name string, from, to *client, origin, copied *connector) error {
 	if err := from.stop(ctx, name); err != nil {
 		return err
@@ -79,8 +79,8 @@ func copyTo(ctx context.Context, name string, from, to *client, origin, copied *
 	return to.place(ctx, name, copied, to.dress(origin.Config), offsets)
 }
 
-// checkCopy makes sure that a connector on the destination is the copy of the
-// one at the origin, which an earlier try finished.
+// checkCopy verifies that a connector on the destination is a copy of the original,
+// finished by an earlier attempt.
 func (c *client) checkCopy(ctx context.Context, name string, from *client, origin, copied *connector) error {
 	now, err := from.status(ctx, name)
 	switch {

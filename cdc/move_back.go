@@ -7,12 +7,12 @@ import (
 	"maps"
 )
 
-// moveBack undoes a move. The connector that was moved is stopped first, so that
-// there are never two that run; then it is made what it was at home, and only when
-// it is in its old state there, it is deleted where it was moved to.
+// moveBack undoes a move. It stops the moved connector first, so that two never run at the
+// same time. Then it restores the connector at home, and deletes the moved one only when
+// the restored one is in its old state.
 //
-// It may be repeated: at home it goes through the same mark as a copy, and
-// what is to be deleted is known by it too, or by its config.
+// The operation may be repeated: the connector at home has the same mark as a copy while it
+// is unfinished, and the connector to delete is recognized by the mark or by its config.
 func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s *Snapshot) error {
 	name := task.connector()
 	origin, err := home.find(ctx, name)
@@ -24,7 +24,7 @@ func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s
 		return err
 	}
 	if moved != nil && origin != nil && !origin.unfinished() && !moved.unfinished() && !h.isCopy(away, moved, origin, s) {
-		moved = nil // that of another program, which kept the move from being made
+		moved = nil // belongs to another program, which prevented the move
 	}
 	if origin == nil && moved == nil && s == nil {
 		return fmt.Errorf("connector %q is no longer on cluster %q or %q; another program deleted it", name, home.Name, away.Name)
@@ -63,8 +63,8 @@ func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s
 	return home.forgetState(ctx, name)
 }
 
-// stateAtHome is the state to which a connector returns: that of the snapshot, that which it
-// keeps, or else the one that it is in.
+// stateAtHome returns the state that a connector returns to: that of the snapshot, the
+// stored one, or otherwise its current state.
 func stateAtHome(ctx context.Context, task Task, home, away *client, origin, moved *connector, s *Snapshot) (string, error) {
 	switch kept := cmp.Or(origin.kept(task), moved.kept(task)); {
 	case s != nil:
@@ -76,10 +76,10 @@ func stateAtHome(ctx context.Context, task Task, home, away *client, origin, mov
 	case origin != nil && !origin.unfinished():
 		return home.stateNow(ctx, task.connector(), nil)
 	}
-	return stateRunning, nil // half of a move, and what it was is gone
+	return stateRunning, nil // unfinished copy whose original state is lost
 }
 
-// isCopy reports whether a connector is the copy of another, or of the snapshot.
+// isCopy reports whether a connector is a copy of another connector, or of the snapshot.
 func (h *Handler) isCopy(away *client, moved, origin *connector, s *Snapshot) bool {
 	if maps.Equal(moved.Config, away.dress(origin.Config)) {
 		return true
@@ -91,9 +91,9 @@ func (h *Handler) isCopy(away *client, moved, origin *connector, s *Snapshot) bo
 	return err == nil && maps.Equal(moved.Config, away.dress(config))
 }
 
-// retire stops a connector that is to be deleted, and marks it, so that a repeat
-// knows it even if its config was changed since it was moved. Without a snapshot it keeps its
-// state, which stopping it would lose.
+// retire stops a connector that is to be deleted, and marks it, so that a repeated attempt
+// recognizes it even if its config was changed since the move. Without a snapshot it stores
+// the connector's state in the config, because stopping it would lose the state.
 func (c *client) retire(ctx context.Context, task Task, moved *connector, state string, s *Snapshot) error {
 	name := task.connector()
 	if s == nil && !moved.unfinished() {
@@ -108,8 +108,8 @@ func (c *client) retire(ctx context.Context, task Task, moved *connector, state 
 	return c.putConfig(ctx, name, marked(moved.Config, leaving))
 }
 
-// configAtHome is the config that a connector had before it was moved. What the
-// snapshot does not have comes from the connectors that are there.
+// configAtHome returns the config that a connector had before it was moved. Values missing
+// in the snapshot come from the existing connectors.
 func configAtHome(home *client, origin, moved *connector, s *Snapshot) (map[string]string, error) {
 	live := map[string]string{}
 	for _, c := range []*connector{moved, origin} {
@@ -126,8 +126,8 @@ func configAtHome(home *client, origin, moved *connector, s *Snapshot) (map[stri
 	return home.dress(moved.Config), nil
 }
 
-// offsetsAtHome are where a connector reads on when it is back: where it was, or
-// where it has come to since. Nil leaves what is there.
+// offsetsAtHome returns the offsets from which a connector continues at home: the original
+// ones, or those it has reached since. Nil means that the offsets at home stay unchanged.
 func (h *Handler) offsetsAtHome(ctx context.Context, name string, home, away *client, origin, moved *connector, s *Snapshot) ([]Offset, error) {
 	if s != nil && (!h.config.KeepProgress || origin == nil && moved == nil) {
 		return s.Offsets, nil
@@ -138,7 +138,7 @@ func (h *Handler) offsetsAtHome(ctx context.Context, name string, home, away *cl
 	if origin != nil && !origin.unfinished() {
 		now, err := home.status(ctx, name)
 		if err != nil || now.purpose() == stateRunning {
-			return nil, err // it is back and reads already
+			return nil, err // it is back and already reading
 		}
 	}
 	return away.needOffsets(ctx, name)

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Offset is how far a connector has read in one partition of its source. A
-// null offset stands for a partition that is forgotten.
+// An Offset is the read position of a connector in one partition of its source. A null
+// Offset stands for a removed partition.
 type Offset struct {
 	Partition json.RawMessage `json:"partition"`
 	Offset    json.RawMessage `json:"offset"`
 }
 
-// canonical is a JSON value with its names in order and its numbers as they
-// were written: positions have more digits than a float.
+// canonical returns a JSON value with sorted names and with numbers in their original form,
+// because positions have more digits than a float.
 func canonical(raw json.RawMessage) string {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -29,7 +29,7 @@ func canonical(raw json.RawMessage) string {
 	return string(written)
 }
 
-// byPartition indexes offsets. Partitions without an offset are left out.
+// byPartition indexes offsets by partition. It leaves out partitions without an offset.
 func byPartition(offsets []Offset) map[string]string {
 	index := make(map[string]string, len(offsets))
 	for _, offset := range offsets {
@@ -40,8 +40,8 @@ func byPartition(offsets []Offset) map[string]string {
 	return index
 }
 
-// offsetChanges lists what must be altered so that `now` becomes `want`. Partitions
-// that are not wanted get a null offset, which makes the cluster forget them.
+// offsetChanges returns the changes that turn `now` into `want`. Unwanted partitions get a
+// null offset, which makes the cluster remove them.
 func offsetChanges(now, want []Offset) []Offset {
 	have, wanted := byPartition(now), byPartition(want)
 	changes := []Offset{}
@@ -60,7 +60,7 @@ func offsetChanges(now, want []Offset) []Offset {
 	return changes
 }
 
-// gtidOf is the GTID in an offset, if there is one.
+// gtidOf returns the GTID in an offset, if present.
 func (n GTIDNames) gtidOf(offset Offset) (string, bool) {
 	var position map[string]any
 	if json.Unmarshal(offset.Offset, &position) != nil {
@@ -70,8 +70,8 @@ func (n GTIDNames) gtidOf(offset Offset) (string, bool) {
 	return gtid, ok
 }
 
-// withGTID is the offsets with another GTID. Partitions that have none stay as
-// they are; if none has one, there is nothing to set.
+// withGTID returns the offsets with another GTID. Partitions without a GTID stay unchanged.
+// It fails if no partition has one.
 func (n GTIDNames) withGTID(offsets []Offset, gtid string) ([]Offset, error) {
 	if len(offsets) == 0 {
 		return nil, fmt.Errorf("the connector has no offsets yet; start it once so that it records its position")

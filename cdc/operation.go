@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// The types of targets.
+// Target types.
 const (
 	TargetCDC    = "cdc"
 	TargetPanama = "panama"
 )
 
-// The types of batches.
+// Batch types.
 const (
 	BatchStart           = "cdc_job_start"
 	BatchStop            = "cdc_job_stop"
@@ -25,18 +25,18 @@ const (
 	BatchMigrate         = "panama_migrate_to_cdc"
 )
 
-// How long the operations may take.
+// Timeouts of operations.
 const (
 	defaultTimeout = 20 * time.Second
 	moveTimeout    = 30 * time.Second
 	resetTimeout   = 480 * time.Second
 )
 
-// Task is one target of a batch as an operation sees it.
+// Task is the input of an operation: one target of a batch.
 type Task struct {
 	BatchID    int64
 	BatchType  string
-	Creator    string // of the batch
+	Creator    string // creator of the batch
 	Status     batch.TaskState
 	Env        string
 	Region     string
@@ -45,27 +45,28 @@ type Task struct {
 	TargetName string
 	TargetType string
 	TargetEnv  string
-	Undo       bool // it is being undone
+	Undo       bool // whether the task is being undone
 }
 
-// Operation is what is done to the targets of one type in batches of one type.
+// An Operation is the action on targets of one type in batches of one type.
 type Operation struct {
 	TargetType string
 	BatchType  string
 	Timeout    time.Duration
-	// BuildParam reads the present state of the target. It changes nothing.
+	// BuildParam reads the current state of the target, without changing it.
 	BuildParam func(ctx context.Context, task Task, after json.RawMessage) (before json.RawMessage, err error)
-	// AlreadyDone reports whether nothing is left to do. What is wanted is `after`, or `before`
-	// when the task is being undone. False is always a safe answer.
+	// AlreadyDone reports whether nothing is left to do to reach want, which is `after`, or
+	// `before` during an undo. Returning false is always safe.
 	AlreadyDone func(ctx context.Context, task Task, want json.RawMessage) (bool, error)
-	// Process does it, Undo takes it back. Both may be repeated.
+	// Process performs the operation and Undo reverses it. Both must be idempotent.
 	Process func(ctx context.Context, task Task, before, after json.RawMessage) error
 	Undo    func(ctx context.Context, task Task, before, after json.RawMessage) error
-	// Check refuses parameters that can never work, with a *fairlead.InvalidError. It asks no cluster.
+	// Check rejects parameters that can never work, with a *fairlead.InvalidError. It sends no
+	// requests to a cluster.
 	Check func(task Task, before, after json.RawMessage) error
 }
 
-// env is where the target lives: its own environment, or that of its batch.
+// env returns the environment of the target: its own, or that of its batch.
 func (t Task) env() string {
 	if t.TargetEnv != "" {
 		return t.TargetEnv
@@ -73,7 +74,7 @@ func (t Task) env() string {
 	return t.Env
 }
 
-// connector is the name of the target in Kafka Connect.
+// connector returns the name of the target in Kafka Connect.
 func (t Task) connector() string {
 	if t.TargetName != "" {
 		return t.TargetName

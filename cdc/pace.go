@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pace is how long to wait between looks at a cluster: a little at first, as
-// most things are done at once, and then longer and longer.
+// pace is the delay between polls of a cluster. It starts small, because most changes are
+// quick, and grows.
 type pace struct {
 	first, longest time.Duration
 }
@@ -18,8 +18,8 @@ type pause struct {
 	next, longest time.Duration
 }
 
-// wait waits for a while, a random part of it less, so that the tasks of a batch
-// do not ask all at once. It ends early with the context's error.
+// wait waits for the next delay, randomly shortened so that the tasks of a batch do not
+// poll at the same time. It returns the context's error if the context ends first.
 func (p *pause) wait(ctx context.Context) error {
 	d := p.next - rand.N(p.next/4+1)
 	p.next = min(2*p.next, p.longest)

@@ -9,36 +9,35 @@ import (
 	"strings"
 )
 
-// Param is one half of a target's parameters: what is wanted, or what was
-// there before.
+// Param is one half of a target's parameters: the wanted state or the previous state.
 type Param struct {
 	SwitchAZ        *SwitchAZ        `json:"switch_az,omitempty"`
 	ResetGTID       *ResetGTID       `json:"reset_gtid,omitempty"`
 	ChangeConfig    *ChangeConfig    `json:"change_config,omitempty"`
 	SwitchRunSystem *SwitchRunSystem `json:"switch_run_system,omitempty"`
 	MigratePanama   *MigratePanama   `json:"migrate_panama,omitempty"`
-	// Connector and Destination are in what was there before: the connector as it
-	// was, and the cluster that it was to be moved to.
+	// Connector and Destination are set in the previous state: the connector before the
+	// operation, and the cluster that it was to be moved to.
 	Connector   *Snapshot `json:"connector,omitempty"`
 	Destination string    `json:"destination,omitempty"`
 }
 
-// SwitchAZ names the availability zone to run in.
+// SwitchAZ names the destination availability zone.
 type SwitchAZ struct {
 	AZ string `json:"az"`
 }
 
-// SwitchRunSystem names the runtime to run on.
+// SwitchRunSystem names the destination run system.
 type SwitchRunSystem struct {
 	RunSystem string `json:"run_system"`
 }
 
-// ResetGTID is the set of transactions that count as read.
+// ResetGTID contains the set of transactions to treat as already read.
 type ResetGTID struct {
 	GTID string `json:"gtid"`
 }
 
-// ChangeConfig is the size of a connector. What is left out stays as it is.
+// ChangeConfig contains the size of a connector. Nil fields stay unchanged.
 type ChangeConfig struct {
 	CPU            *int64 `json:"cpu,omitempty"`
 	Memory         *int64 `json:"memory,omitempty"` // MiB
@@ -46,23 +45,23 @@ type ChangeConfig struct {
 	Replicas       *int64 `json:"replicas,omitempty"`
 }
 
-// MigratePanama is the migration record of a Panama job: the connector that
-// is to take over from it.
+// MigratePanama is the migration record of a Panama job: the connector that is to replace
+// it.
 type MigratePanama struct {
-	Connector string     `json:"connector,omitempty"`  // its name; by default the target's
-	AZ        string     `json:"az,omitempty"`         // by default the batch's
-	RunSystem string     `json:"run_system,omitempty"` // needed where the zone has several
+	Connector string     `json:"connector,omitempty"`  // name of the connector; default: name of the target
+	AZ        string     `json:"az,omitempty"`         // default: availability zone of the batch
+	RunSystem string     `json:"run_system,omitempty"` // required if the zone has more than one
 	Config    Properties `json:"config,omitempty"`
 	ChangeConfig
-	Offsets []Offset `json:"offsets,omitempty"` // where it begins to read; by default at the beginning
-	Start   *bool    `json:"start,omitempty"`   // by default true
+	Offsets []Offset `json:"offsets,omitempty"` // position to start reading from; default: the beginning
+	Start   *bool    `json:"start,omitempty"`   // default true
 }
 
-// Properties are the config of a connector. Numbers and booleans are taken as
-// the text they are written as.
+// Properties is the config of a connector. Numbers and booleans in JSON are converted to
+// strings as written.
 type Properties map[string]string
 
-// UnmarshalJSON reads an object of plain values.
+// UnmarshalJSON reads an object with scalar values.
 func (p *Properties) UnmarshalJSON(raw []byte) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
@@ -83,8 +82,8 @@ func (p *Properties) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readParam reads one half of the parameters: an object, a JSON string of one,
-// or nothing. It knows its fields; others are refused, as they would be ignored.
+// readParam reads one half of the parameters: an object, a JSON string that contains an
+// object, or nothing. It rejects unknown fields, which would otherwise be ignored.
 func readParam(half string, raw json.RawMessage) (Param, error) {
 	var param Param
 	raw = bytes.TrimSpace(raw)
@@ -121,7 +120,7 @@ func readParam(half string, raw json.RawMessage) (Param, error) {
 	return param, refused(half, "cannot be parsed: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// wanted is a kind of Go's in plain words.
+// wanted returns the name of a Go kind in plain words.
 func wanted(kind string) string {
 	switch kind {
 	case "int64":
@@ -142,7 +141,7 @@ func refused(field, format string, args ...any) error {
 	return bad.err()
 }
 
-// readParams reads both halves.
+// readParams reads both halves of the parameters.
 func readParams(before, after json.RawMessage) (was, want Param, err error) {
 	if was, err = readParam("before", before); err != nil {
 		return was, want, err
@@ -151,5 +150,5 @@ func readParams(before, after json.RawMessage) (was, want Param, err error) {
 	return was, want, err
 }
 
-// raw is a half as it is kept.
+// raw returns the JSON form in which a half is stored.
 func (p Param) raw() (json.RawMessage, error) { return json.Marshal(p) }

@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Register lets a node do the operations.
+// Register adds the handlers for all operations to a node's mux.
 func (h *Handler) Register(mux *fairlead.Mux) {
 	for _, op := range h.Operations() {
 		batch.Handle(mux, op.adapt())
 	}
 }
 
-// adapt makes an operation one of batches.
+// adapt converts an operation to a batch.Operation.
 func (op Operation) adapt() batch.Operation {
 	return batch.Operation{
 		TargetType: op.TargetType, BatchType: op.BatchType, Timeout: op.Timeout,

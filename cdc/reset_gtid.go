@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// gtidSet matches the sets of MySQL (uuid:1-5:7,uuid:tag:1-3) and the lists of MariaDB
+// gtidSet matches GTID sets of MySQL (uuid:1-5:7,uuid:tag:1-3) and GTID lists of MariaDB
 // (0-1-100,1-2-7).
 var gtidSet = func() *regexp.Regexp {
 	const (
@@ -20,15 +20,15 @@ var gtidSet = func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + mysql + `(?:,` + mysql + `)*|` + mariadb + `(?:,` + mariadb + `)*)$`)
 }()
 
-// tidyGTID is a GTID without the blanks and line breaks that databases print.
+// tidyGTID returns a GTID without the spaces and line breaks that databases print.
 func tidyGTID(gtid string) string { return strings.Join(strings.Fields(gtid), "") }
 
-// resetGTIDOperation makes a connector read on from another set of transactions:
-// it stops it, alters its offsets, and lets it go on if it ran before.
+// resetGTIDOperation makes a connector continue from another set of transactions: it stops
+// the connector, changes its offsets, and resumes it if it was running.
 //
-// It may be repeated: a connector that was left stopped gets the same offsets,
-// or has them, and goes on. One that ran on already reads again from the GTID; it
-// reports events twice then, and loses none. The state to go back to is in the
+// The operation may be repeated: a connector that was left stopped gets the same offsets,
+// or already has them, and resumes. One that has continued already reads again from the
+// GTID; it then emits some events twice, and loses none. The state to return to is in the
 // snapshot, which is older than the stop.
 func (h *Handler) resetGTIDOperation() Operation {
 	return Operation{
@@ -68,7 +68,7 @@ func (h *Handler) resetGTIDOperation() Operation {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				switch {
 				case want.ResetGTID == nil || tidyGTID(want.ResetGTID.GTID) == "":
-					bad.refuse("after.reset_gtid.gtid", "is empty; give the set of transactions to resume from")
+					bad.refuse("after.reset_gtid.gtid", "is empty; specify the set of transactions to resume from")
 				case !gtidSet.MatchString(tidyGTID(want.ResetGTID.GTID)):
 					bad.refuse("after.reset_gtid.gtid", "is not a GTID set; write it as the database prints it, such as 3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77 or 0-1-100")
 				}
@@ -77,8 +77,8 @@ func (h *Handler) resetGTIDOperation() Operation {
 	}
 }
 
-// gtidIsSet reports whether a connector runs from the GTID that is wanted. One
-// that does not run may have been left so by a try that was broken off.
+// gtidIsSet reports whether a connector runs from the wanted GTID. A connector that does
+// not run may have been left so by an interrupted attempt.
 func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage) (bool, error) {
 	want, err := readParam("after", raw)
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 	if err != nil || len(offsetChanges(offsets, wanted)) > 0 {
 		return false, err
 	}
-	if found.kept(task) != "" { // what it was is not removed yet
+	if found.kept(task) != "" { // the stored state has not been removed yet
 		return false, nil
 	}
 	return c.runs(ctx, task.connector(), found)
@@ -110,14 +110,14 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 
 func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *ResetGTID, half string) error {
 	if want == nil || tidyGTID(want.GTID) == "" {
-		return refused(half+".reset_gtid.gtid", "is empty; give the set of transactions to resume from")
+		return refused(half+".reset_gtid.gtid", "is empty; specify the set of transactions to resume from")
 	}
 	name := task.connector()
 	c, found, err := h.target(ctx, task, was)
 	if err != nil {
 		return err
 	}
-	// What can never work is found out before the connector is stopped.
+	// Check the request before stopping the connector.
 	offsets, err := c.needOffsets(ctx, name)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	if err := c.stop(ctx, name); err != nil {
 		return err
 	}
-	// It may have read on until it stopped.
+	// The connector may have continued reading until it stopped.
 	if offsets, err = c.needOffsets(ctx, name); err != nil {
 		return err
 	}

@@ -5,22 +5,21 @@ import (
 	"encoding/json"
 )
 
-// startOperation resumes a connector and restarts what of it has failed.
+// startOperation resumes a connector and restarts its failed parts.
 //
-// It may be repeated: asking a connector to run that is to run already changes
-// nothing, so a try that was broken off after asking is continued by asking again
-// and waiting. Undoing it compares everything with the snapshot first.
+// The operation may be repeated: starting a connector that is already starting changes
+// nothing, so an interrupted attempt continues by starting it again and waiting. Undoing it
+// first compares everything with the snapshot.
 func (h *Handler) startOperation() Operation { return h.stateOperation(BatchStart, stateRunning) }
 
-// stopOperation stops a connector, or pauses it where the cluster is too old to
-// stop one.
+// stopOperation stops a connector, or pauses it if the cluster is too old to stop one.
 //
-// It may be repeated for the same reason: a stop that was accepted stays
-// accepted, and a second one changes nothing.
+// The operation may be repeated for the same reason: an accepted stop stays in effect, and
+// a second one changes nothing.
 func (h *Handler) stopOperation() Operation { return h.stateOperation(BatchStop, stateStopped) }
 
-// stateOperation brings connectors into a state. Without a snapshot it is undone
-// by the opposite.
+// stateOperation brings connectors into a state. Without a snapshot, undoing it brings them
+// into the opposite state.
 func (h *Handler) stateOperation(batchType, state string) Operation {
 	opposite := map[string]string{stateRunning: stateStopped, stateStopped: stateRunning}[state]
 	return Operation{

@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// secretNames are parts of the names of properties that hold secrets.
+// secretNames lists parts of the names of properties that contain secrets.
 var secretNames = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "jaas.config", "private.key", "api.key", "access.key", "keystore.key"}
 
-// elsewhere is a value that is a reference to a config provider of the cluster:
-// the secret itself is not in the config.
+// elsewhere matches values that refer to a config provider of the cluster: the secret
+// itself is not in the config.
 var elsewhere = regexp.MustCompile(`^\$\{[^}]+\}$`)
 
-// looksSecret reports whether the value of a property is to be shown to no one.
+// looksSecret reports whether the value of a property must be hidden.
 func looksSecret(name, value string) bool {
 	name = strings.ToLower(name)
 	return value != "" && !elsewhere.MatchString(value) &&
 		slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// withhold splits a config into what may be kept and the names of the rest.
+// withhold splits a config into the properties that may be stored and the names of the
+// others.
 func withhold(config map[string]string) (kept map[string]string, withheld []string) {
 	kept = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -35,8 +36,8 @@ func withhold(config map[string]string) (kept map[string]string, withheld []stri
 	return kept, withheld
 }
 
-// complete is the config of a snapshot with the secrets of a live connector,
-// which may have been renewed since.
+// complete returns the config of a snapshot with the secrets of a live connector, which may
+// have been renewed since.
 func (s *Snapshot) complete(live map[string]string) (map[string]string, error) {
 	config := maps.Clone(s.Config)
 	if config == nil {

@@ -6,18 +6,18 @@ import (
 	"maps"
 )
 
-// Snapshot is a connector as it was before an operation.
+// A Snapshot is the state of a connector before an operation.
 type Snapshot struct {
 	Cluster  string            `json:"cluster"`
 	Name     string            `json:"name"`
 	State    string            `json:"state"` // RUNNING, PAUSED, STOPPED, FAILED or ABSENT
 	Config   map[string]string `json:"config,omitempty"`
-	Withheld []string          `json:"withheld,omitempty"` // properties that look secret; their values are not kept
-	Offsets  []Offset          `json:"offsets"`            // null if the cluster cannot tell
+	Withheld []string          `json:"withheld,omitempty"` // properties that look like secrets; their values are not stored
+	Offsets  []Offset          `json:"offsets"`            // null if the cluster cannot report offsets
 }
 
-// snapshot reads what a connector is now. It waits while its state is about to
-// change without our doing, as in a rebalance.
+// snapshot reads the current state of a connector. It waits while the state is about to
+// change for reasons outside this program, such as a rebalance.
 func (c *client) snapshot(ctx context.Context, name string, found *connector) (*Snapshot, error) {
 	s := &Snapshot{Cluster: c.Name, Name: name}
 	s.Config, s.Withheld = withhold(unmarked(found.Config))
@@ -29,7 +29,7 @@ func (c *client) snapshot(ctx context.Context, name string, found *connector) (*
 	return s, err
 }
 
-// settled waits until a connector has a state that it is meant to be in, and returns that.
+// settled waits until a connector has a stable state, and returns it.
 func (c *client) settled(ctx context.Context, name string) (string, error) {
 	pause := c.pace.begin()
 	for {
@@ -46,10 +46,10 @@ func (c *client) settled(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// place makes a connector on this cluster what is wanted, or makes it: offsets
-// first (nil leaves them), then its config without the mark of what is
-// unfinished. It may be broken off anywhere: until the mark is gone, the next try
-// begins with the offsets again.
+// place brings a connector on this cluster into the wanted form, and creates it if
+// necessary: first its offsets (nil leaves them unchanged), then its config without the
+// mark of an unfinished connector. It may be interrupted at any point: until the mark is
+// gone, the next attempt starts with the offsets again.
 func (c *client) place(ctx context.Context, name string, existing *connector, config map[string]string, offsets []Offset) error {
 	if existing == nil {
 		if err := c.create(ctx, name, config); err != nil {
@@ -77,8 +77,8 @@ func (c *client) place(ctx context.Context, name string, existing *connector, co
 	return c.putConfig(ctx, name, config)
 }
 
-// restore puts a connector back to a snapshot that it has not moved from: its
-// offsets and config if they differ, and its state in any case.
+// restore returns a connector that was not moved to its snapshot: offsets and config if
+// they differ, and the state in any case.
 func (h *Handler) restore(ctx context.Context, c *client, s *Snapshot, offsets []Offset) error {
 	found, err := c.mustFind(ctx, s.Name)
 	if err != nil {
@@ -94,8 +94,8 @@ func (h *Handler) restore(ctx context.Context, c *client, s *Snapshot, offsets [
 	return c.reach(ctx, s.Name, s.State)
 }
 
-// undoOffsets are the offsets to go back to after an operation that did not set
-// them itself.
+// undoOffsets returns the offsets to restore after an operation that did not set them
+// itself.
 func (h *Handler) undoOffsets(s *Snapshot) []Offset {
 	if h.config.KeepProgress {
 		return nil
@@ -103,9 +103,9 @@ func (h *Handler) undoOffsets(s *Snapshot) []Offset {
 	return s.Offsets
 }
 
-// restored reports whether a connector is as in a snapshot. Only a connector
-// that runs is known to be what was asked last; of any other the status may be
-// old, so it is asked again.
+// restored reports whether a connector matches a snapshot. Only the status of a running
+// connector reliably shows the latest request; for any other status, which may be outdated,
+// restored returns false and the request is repeated.
 func (c *client) restored(ctx context.Context, s *Snapshot, offsets []Offset) (bool, error) {
 	if s.State != stateRunning {
 		return false, nil

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// The states of a connector and its tasks, as Kafka Connect names them, and two
-// of ours: one for a connector that is not there, and one for what is under way.
+// States of a connector and its tasks. All but the last two are those of Kafka Connect:
+// stateAbsent means that the connector does not exist, stateBetween that it is changing.
 const (
 	stateRunning = "RUNNING"
 	statePaused  = "PAUSED"
@@ -17,7 +17,7 @@ const (
 	stateBetween = "CHANGING"
 )
 
-// status is what the workers report of a connector.
+// status is the status of a connector as reported by the workers.
 type status struct {
 	Connector struct {
 		State string `json:"state"`
@@ -30,7 +30,7 @@ type status struct {
 	} `json:"tasks"`
 }
 
-// status asks for the status. A connector that was just made has none yet.
+// status requests the status. A connector that was just created has none yet.
 func (c *client) status(ctx context.Context, name string) (status, error) {
 	var s status
 	err := c.call(ctx, http.MethodGet, pathOf(name, "status"), nil, &s)
@@ -40,9 +40,9 @@ func (c *client) status(ctx context.Context, name string) (status, error) {
 	return s, err
 }
 
-// state sums up a connector and its tasks. One that runs has at least one task,
-// and all of them run; one that is stopped has none. Of one that is paused some may have failed
-// before.
+// state combines the states of a connector and its tasks. A running connector has at least
+// one task, and all of its tasks run; a stopped one has no task. Tasks of a paused
+// connector may have failed before.
 func (s status) state() string {
 	want := s.Connector.State
 	if failed, _ := s.failure(); failed && want != statePaused {
@@ -62,7 +62,7 @@ func (s status) state() string {
 	return stateBetween
 }
 
-// failure is the trace of what failed, if anything did.
+// failure returns the trace of a failed connector or task, if any.
 func (s status) failure() (failed bool, trace string) {
 	if s.Connector.State == stateFailed {
 		return true, s.Connector.Trace
@@ -75,8 +75,8 @@ func (s status) failure() (failed bool, trace string) {
 	return false, ""
 }
 
-// purpose is the state that a connector was meant to be in, whatever becomes of
-// its tasks at the moment.
+// purpose returns the intended state of a connector, regardless of the current state of its
+// tasks.
 func (s status) purpose() string {
 	if s.Connector.State == statePaused || s.Connector.State == stateStopped {
 		return s.Connector.State
@@ -90,8 +90,8 @@ func (s status) purpose() string {
 	return stateBetween
 }
 
-// reach asks for a state and waits until the cluster reports it. It asks even if
-// the status shows the state: a status lags behind what was asked last.
+// reach requests a state and waits until the cluster reports it. It makes the request even
+// if the status already shows the state, because a status lags behind the latest request.
 func (c *client) reach(ctx context.Context, name, want string) error {
 	switch want {
 	case stateStopped:
@@ -101,7 +101,7 @@ func (c *client) reach(ctx context.Context, name, want string) error {
 			return err
 		}
 		return c.await(ctx, name, statePaused)
-	case stateFailed: // it was to run, and could not
+	case stateFailed: // it was supposed to run, but could not
 		if err := c.call(ctx, http.MethodPut, pathOf(name, "resume"), nil, nil); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (c *client) reach(ctx context.Context, name, want string) error {
 	return c.awaitRunning(ctx, name)
 }
 
-// stop stops a connector. Clusters older than 3.5 cannot; there it is paused.
+// stop stops a connector. Clusters older than 3.5 cannot; there it pauses the connector.
 func (c *client) stop(ctx context.Context, name string) error {
 	err := c.call(ctx, http.MethodPut, pathOf(name, "stop"), nil, nil)
 	if answered(err, http.StatusNotFound) || answered(err, http.StatusMethodNotAllowed) {
@@ -130,7 +130,7 @@ func (c *client) stop(ctx context.Context, name string) error {
 	return c.await(ctx, name, stateStopped)
 }
 
-// await waits for one of some states.
+// await waits until a connector is in one of the given states.
 func (c *client) await(ctx context.Context, name string, wanted ...string) error {
 	pause := c.pace.begin()
 	for {
@@ -150,12 +150,12 @@ func (c *client) await(ctx context.Context, name string, wanted ...string) error
 	}
 }
 
-// patience is how often a connector may be seen failed after it was restarted:
-// the status may still be the one from before.
+// patience is the number of times a connector may be seen as failed after a restart,
+// because the status may still be the old one.
 const patience = 5
 
-// awaitRunning waits until a connector and its tasks run. What has failed is
-// restarted once, as it would not run again otherwise.
+// awaitRunning waits until a connector and its tasks run. It restarts failed ones once,
+// because they would not run again otherwise.
 func (c *client) awaitRunning(ctx context.Context, name string) error {
 	pause := c.pace.begin()
 	restarted, seen := false, 0
@@ -185,7 +185,7 @@ func (c *client) awaitRunning(ctx context.Context, name string) error {
 	}
 }
 
-// whyFailed is the error of a connector that failed, without its secrets.
+// whyFailed returns the error of a failed connector, without its secrets.
 func (c *client) whyFailed(ctx context.Context, name string, now status) error {
 	_, trace := now.failure()
 	found, err := c.find(ctx, name)
@@ -195,9 +195,9 @@ func (c *client) whyFailed(ctx context.Context, name string, now status) error {
 	return fmt.Errorf("connector %q on cluster %q has failed: %s", name, c.Name, brief(scrub(trace, found.Config)))
 }
 
-// runs reports whether a connector runs and was not asked to stop. The
-// tasks of a connector are gone from its cluster's records as soon as a stop is
-// accepted, when the status still shows it running.
+// runs reports whether a connector runs without a requested stop. The tasks of a connector
+// disappear from the cluster's records as soon as a stop is accepted, while the status
+// still shows it running.
 func (c *client) runs(ctx context.Context, name string, found *connector) (bool, error) {
 	if len(found.Tasks) == 0 {
 		return false, nil

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// axis is what clusters differ in that a connector is moved between.
+// axis is the property of clusters that a move changes.
 type axis struct {
-	field string // of the parameters
+	field string // name of the parameter
 	of    func(Cluster) string
-	place func(env, value string, from Cluster) (string, string, string) // env, az, run system of a destination
-	// narrow reports whether a connector is looked for on a cluster, by the az of
-	// the batch: it says where connectors come from.
+	place func(env, value string, from Cluster) (string, string, string) // environment, availability zone and run system of a destination
+	// narrow reports whether to search a cluster for the connector. The availability zone of
+	// the batch says where connectors come from.
 	narrow func(c Cluster, az, value string) bool
 	want   func(Param) string
 	set    func(*Param, string)
@@ -48,9 +48,9 @@ var byRunSystem = axis{
 	set: func(p *Param, runSystem string) { p.SwitchRunSystem = &SwitchRunSystem{RunSystem: runSystem} },
 }
 
-// moveOperation moves connectors to another availability zone or run system;
-// move and moveBack say why it may be repeated. The snapshot names both clusters,
-// so that a repeat cannot choose others.
+// moveOperation moves connectors to another availability zone or run system. The comments
+// on move and moveBack explain why it may be repeated. The snapshot names both clusters, so
+// that a repeated attempt cannot choose others.
 func (h *Handler) moveOperation(batchType string, by axis) Operation {
 	return Operation{
 		TargetType: TargetCDC, BatchType: batchType, Timeout: moveTimeout,
@@ -103,7 +103,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 			return h.check(task, before, after, func(bad *complaints, _, want Param) {
 				value := by.want(want)
 				if value == "" {
-					bad.refuse("after."+by.field, "is empty; give the cluster on which the connector is to run")
+					bad.refuse("after."+by.field, "is empty; specify the cluster on which the connector is to run")
 					return
 				}
 				if len(h.destinations(task, by, value)) == 0 {
@@ -114,7 +114,7 @@ func (h *Handler) moveOperation(batchType string, by axis) Operation {
 	}
 }
 
-// destinations lists the clusters that a value names.
+// destinations returns the clusters that a value names.
 func (h *Handler) destinations(task Task, by axis, value string) []*client {
 	var list []*client
 	for _, c := range h.fitting(task.env(), "", "") {
@@ -125,7 +125,7 @@ func (h *Handler) destinations(task Task, by axis, value string) []*client {
 	return list
 }
 
-// counterpart is the cluster of a value that belongs to another cluster.
+// counterpart returns the cluster for a value that corresponds to another cluster.
 func (h *Handler) counterpart(task Task, by axis, value string, other *client) (*client, error) {
 	env, az, runSystem := by.place(task.env(), value, other.Cluster)
 	for _, c := range h.fitting(env, "", "") {
@@ -136,20 +136,20 @@ func (h *Handler) counterpart(task Task, by axis, value string, other *client) (
 	return nil, h.missing(env, az, runSystem)
 }
 
-// route is where a connector is and where it is to be. Both are the same if it
-// is there and nowhere else.
+// route contains the current and the target cluster of a connector. Both are the same if
+// the connector is already there and nowhere else.
 type route struct {
 	from, to       *client
 	origin, copied *connector
 }
 
-// route looks for a connector on the clusters of its environment. The batch's
-// availability zone narrows where it comes from.
+// route searches for a connector on the clusters of its environment. The batch's
+// availability zone restricts the current cluster.
 func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (route, error) {
 	var r route
 	name := task.connector()
 	if value == "" {
-		return r, refused("after."+by.field, "is empty; give the cluster on which the connector is to run")
+		return r, refused("after."+by.field, "is empty; specify the cluster on which the connector is to run")
 	}
 	for _, c := range h.fitting(task.env(), "", "") {
 		if !by.narrow(c.Cluster, task.AZ, value) {
@@ -163,7 +163,7 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 		case found == nil:
 		case there && r.copied == nil:
 			r.to, r.copied = c, found
-		case there || found.unfinished(): // another run system's, or half of a move
+		case there || found.unfinished(): // belongs to another run system, or is an unfinished copy
 		case r.origin != nil:
 			return r, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", name, r.from.Name, c.Name)
 		default:
@@ -191,7 +191,7 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 	return r, err
 }
 
-// buildMove is the snapshot of a connector that is to be moved.
+// buildMove returns the snapshot of a connector that is to be moved.
 func (h *Handler) buildMove(ctx context.Context, task Task, by axis, want Param) (json.RawMessage, error) {
 	r, err := h.route(ctx, task, by, by.want(want))
 	if err != nil {
@@ -214,7 +214,7 @@ func (h *Handler) buildMove(ctx context.Context, task Task, by axis, want Param)
 	return was.raw()
 }
 
-// ends are the clusters of a move.
+// ends returns the clusters of a move.
 func (h *Handler) ends(ctx context.Context, task Task, by axis, was, want Param) (from, to *client, err error) {
 	if was.Connector == nil {
 		r, err := h.route(ctx, task, by, by.want(want))
@@ -231,8 +231,8 @@ func (h *Handler) ends(ctx context.Context, task Task, by axis, was, want Param)
 	return from, to, err
 }
 
-// endsBack are the clusters of a move that is undone. Without a snapshot they are
-// found by where the connector came from.
+// endsBack returns the clusters of a move that is being undone. Without a snapshot they are
+// determined from the connector's origin.
 func (h *Handler) endsBack(ctx context.Context, task Task, by axis, was, want Param) (home, away *client, err error) {
 	if was.Connector != nil {
 		return h.ends(ctx, task, by, was, want)
@@ -256,7 +256,7 @@ func (h *Handler) endsBack(ctx context.Context, task Task, by axis, was, want Pa
 	return nil, nil, fmt.Errorf("connector %q is not on any of the clusters %s; check its name and the batch's env", task.connector(), names(h.fitting(task.env(), "", "")))
 }
 
-// movedBack reports whether a connector is as it was and its copy is gone.
+// movedBack reports whether a connector is restored and its copy is gone.
 func (h *Handler) movedBack(ctx context.Context, task Task, raw json.RawMessage) (bool, error) {
 	was, err := readParam("before", raw)
 	if err != nil || was.Connector == nil {

@@ -4,7 +4,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// auditPage is what was done, and who did it.
+// auditPage shows the audit log.
 type auditPage struct {
 	Entries []*fairleadv1.AuditEntry
 	Next    string

@@ -10,61 +10,62 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// action is something that a viewer may do: a form that says what will happen, and what
-// does it. The form is a page of its own, and opens over the page where its button is if
-// the browser runs scripts.
+// action is an operation that a viewer may perform: a form that describes the effect, and
+// the function that carries it out. The form is a separate page. In browsers that run
+// scripts, it opens as a dialog over the page with its button.
 type action struct {
-	name   string // of the template of what stands in the form
-	path   string // of the form; what it is sent to as well
-	Title  string // what is done
-	Button string // that does it; empty: the title says it
-	Nav    string // the entry of the navigation that is marked
-	method string // of the API that does it, which says who may
-	Grave  bool   // something is ended or taken away
+	name   string // name of the form's template
+	path   string // path of the form, which also receives it
+	Title  string // title of the form
+	Button string // label of the submit button; empty = Title
+	Nav    string // active navigation entry
+	method string // API method that the action calls; it determines the required role
+	Grave  bool   // whether the action ends or removes something
 	load   func(*visit) (any, error)
 	do     func(*visit) (done, error)
-	Files  bool                                           // it takes files
-	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // what would be saved, to see what would happen; nil: that is not asked
-	test   func(*visit) (*fairleadv1.Schedule, error)     // whose HTTP request can be sent before the form is; nil: there is none
-	Ask    string                                         // the method that saves, which its own button does: all that is asked for is what would happen; empty: the form is sent to be saved
-	Check  string                                         // what is done first: what was sent is shown as it will be understood; empty: there is no such step
+	Files  bool                                           // whether the form accepts files
+	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // returns the change for a forecast of the effect; nil = no forecast
+	test   func(*visit) (*fairleadv1.Schedule, error)     // returns a schedule whose HTTP request can be sent as a test; nil = no test
+	Ask    string                                         // for a form that only asks for the forecast: API method that saves the input; empty = the form saves
+	Check  string                                         // label of a first step that shows the input as the API understands it; empty = no such step
 }
 
-// DoLabel is what the button says that does it.
+// DoLabel returns the label of the submit button.
 func (a *action) DoLabel() string { return cmp.Or(a.Button, a.Title) }
 
-// done is what came of an action.
+// done is the result of an action.
 type done struct {
-	Notice string // what is said of it on the next page
-	To     string // that page, below the prefix; empty: the one where the button was
-	Show   any    // what the template "NAME-done" shows first, once; nil: nothing
+	Notice string // message on the next page
+	To     string // path of the next page, below the prefix; empty = the page with the button
+	Show   any    // data for the template "NAME-done", which is shown once before the next page; nil = none
 }
 
-// actForm is what the template of a form is given.
+// actForm is the data for a form's template.
 type actForm struct {
 	*action
-	Problem  string      // why it was not done; empty: it was not tried
-	Checked  string      // the mark of what was sent, if that was checked and is sound
-	Done     bool        // it was done: Data is what is to be shown of it
-	Foreseen *foreseen   // what would happen; nil: that was not asked
-	Tested   *testedCall // nil: no request was sent
-	Kept     []kept      // what was sent, if the form itself cannot be shown
+	Problem  string      // error of the last attempt; empty = no attempt yet
+	Checked  string      // mark of the input, if it was checked and is valid
+	Done     bool        // whether the action is done and Data is its result
+	Foreseen *foreseen   // forecast of the effect; nil = not requested
+	Tested   *testedCall // result of a test request; nil = not requested
+	Kept     []kept      // fields of the request, if the form itself cannot be shown
 	Data     any
 }
 
-// barred is what the form of an action shows if the action may not be done yet.
+// barred is implemented by form data that can block the action.
 type barred interface {
-	// Barred reports whether something has to be done first, which the form says.
+	// Barred reports whether something else must be done first, which the form describes.
 	Barred() bool
 }
 
-// Barred reports whether there is no button that does it, because the API would refuse.
+// Barred reports whether the form has no submit button, because the API would refuse the
+// action.
 func (f *actForm) Barred() bool {
 	data, is := f.Data.(barred)
 	return is && data.Barred()
 }
 
-// form answers with the form of an action.
+// form serves the form of an action.
 func (c *Console) form(w http.ResponseWriter, r *http.Request, a *action) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
@@ -83,11 +84,11 @@ func (c *Console) form(w http.ResponseWriter, r *http.Request, a *action) {
 	c.renderForm(w, http.StatusOK, v, &actForm{action: a, Data: data})
 }
 
-// maxForm is how many bytes a form may have: those with a file or a list in it are large.
+// maxForm limits the size of a form in bytes: forms with a file or a list are large.
 const maxForm = 16 << 20
 
-// act does what a form says. What the API refuses is said in the form, with what was
-// typed and with what there is by now.
+// act carries out the action of a form. If the API refuses, it shows the form again, with
+// the error, the input and the current values.
 func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	who, err := c.identify(r)
@@ -99,7 +100,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 		c.turnAway(w, v, a, err)
 		return
 	}
-	c.forget() // what an action decides by is what is now
+	c.forget() // actions must decide based on the current state
 	err = v.readForm()
 	page, leave := c.place(w, r)
 	if page == nil {
@@ -113,7 +114,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, a *action) {
 	c.carryOut(page, v, a)
 }
 
-// carryOut does what a form says that was read.
+// carryOut carries out the action after the form was read.
 func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	if v.posted.Get("once") != "" {
 		v.ctx = withOnce(v.ctx, v.mark())
@@ -149,13 +150,13 @@ func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	c.goOn(w, v.request, to)
 }
 
-// notDone shows the form again, and says why nothing came of it.
+// notDone shows the form again with the reason why the action failed.
 func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error) {
-	c.forget() // the form shows what is now
+	c.forget() // the form must show the current state
 	data, failed := a.load(v)
 	switch {
 	case unanswered(err) && failed != nil:
-		c.keep(w, v, a, v.T("The database is not responding, and the change may or may not have been made. Your input is kept here; check the current state before you submit it again."))
+		c.keep(w, v, a, v.T("The database is not responding, and the change may or may not have been saved. Your input is kept here; check the current state before you submit it again."))
 		return
 	case connect.CodeOf(err) == connect.CodeUnauthenticated || failed != nil:
 		c.refuse(w, v, err)
@@ -163,7 +164,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	}
 	status, text := v.refusal(err)
 	if unanswered(err) {
-		text = v.T("The database did not respond, and the change may or may not have been made. Check the current state before you submit it again.")
+		text = v.T("The database did not respond, and the change may or may not have been saved. Check the current state before you submit it again.")
 	}
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console action failed", "path", v.Path, "error", err)
@@ -171,7 +172,7 @@ func (c *Console) notDone(w http.ResponseWriter, v *visit, a *action, err error)
 	c.renderForm(w, status, v, &actForm{action: a, Problem: text, Data: data})
 }
 
-// renderForm answers with a form: alone if a script asked for it, else as a page.
+// renderForm renders a form: on its own for a script, or otherwise as a page.
 func (c *Console) renderForm(w http.ResponseWriter, status int, v *visit, form *actForm) {
 	name := "action-page"
 	if v.byScript() {
@@ -182,14 +183,14 @@ func (c *Console) renderForm(w http.ResponseWriter, status int, v *visit, form *
 	c.render(w, status, name, shown)
 }
 
-// scripted is the header by which a script asks for a form, or sends one.
+// scripted is the header by which scripts request and submit forms.
 const scripted = "X-Fairlead-Dialog"
 
-// byScript reports whether it is a script of a page that asks.
+// byScript reports whether the request comes from a script of a page.
 func (v *visit) byScript() bool { return v.request.Header.Get(scripted) != "" }
 
-// goOn leads to a page of the console. A script is told where, as it would follow by
-// itself without showing it.
+// goOn redirects to a page of the console. A script gets the URL in a header, because it
+// would follow a redirect without displaying the page.
 func (c *Console) goOn(w http.ResponseWriter, r *http.Request, to string) {
 	if r.Header.Get(scripted) == "" {
 		c.redirect(w, r, to)
@@ -199,7 +200,7 @@ func (c *Console) goOn(w http.ResponseWriter, r *http.Request, to string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// forget makes the next pages ask for what there is now.
+// forget clears the caches, so that the next pages show the current state.
 func (c *Console) forget() {
 	c.views.forget()
 	c.stats.forget()
@@ -207,8 +208,8 @@ func (c *Console) forget() {
 	c.services.sharing.forget()
 }
 
-// Next is the page to go on with: the one where the button was, else that of what the
-// action is about, or the list of such things.
+// Next returns the page after the action: the page with the button, or the page of the
+// action's object, or the list of such objects.
 func (v *visit) Next() string {
 	if next := v.posted.Get("next"); next != "" {
 		return localPath(next)
@@ -224,8 +225,8 @@ func (v *visit) Next() string {
 	return about
 }
 
-// listedAt is where things are listed that have no page of their own.
+// listedAt contains the lists of objects without a page of their own.
 var listedAt = map[string]string{"queues": "/queues", "kinds": "/queues", "nodes": "/nodes", "limits": "/tenants", "tokens": "/tokens", "new": "/"}
 
-// Leave is the way back to that page without doing anything.
+// Leave returns the URL of that page, for leaving the form without an action.
 func (v *visit) Leave() string { return v.console.options.Prefix + v.Next() }

@@ -62,7 +62,7 @@ func TestAnActionIsDoneAndTheNextPageSaysSo(t *testing.T) {
 	job := later(r)
 	path := "/jobs/" + text(job.ID)
 	r.shows(r.page(http.StatusOK, path), `href="`+path+`/cancel?next=`, `href="`+path+`/run?next=`)
-	r.shows(r.page(http.StatusOK, path+"/cancel"), `action="`+path+`/cancel"`, "The job is cancelled", `value="`+path+`"`)
+	r.shows(r.page(http.StatusOK, path+"/cancel"), `action="`+path+`/cancel"`, "The job will be cancelled", `value="`+path+`"`)
 	answer := r.ask(http.MethodPost, path+"/cancel", url.Values{"reason": {"not needed"}, "next": {path}})
 	if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != path {
 		t.Fatalf("%d, %s", answer.StatusCode, answer.Header.Get("Location"))

@@ -2,7 +2,7 @@ package console
 
 import "slices"
 
-// actions are all that can be done. Each list stands beside what it is about.
+// actions lists all actions. The parts are declared next to the code of their objects.
 var actions = slices.Concat(
 	jobActions, bulkActions, scheduleActions, scheduleEdits, calendarActions, batchActions, sweepActions,
 	pauseActions, nodeActions, limitActions, tenantActions, tokenActions,

@@ -12,19 +12,19 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// parameters reads the parameters of a page. The first that cannot be read is what err
-// returns, and so is one that was never asked for.
+// parameters reads the parameters of a page. err returns the error of the first invalid or
+// unknown parameter.
 type parameters struct {
 	v      *visit
 	values url.Values
-	form   bool // of a form, whose further fields are its own
+	form   bool // whether these are fields of a form, which may have other fields
 	asked  []string
 	wrong  error
 }
 
 func (v *visit) parameters() *parameters { return &parameters{v: v, values: v.Query} }
 
-// err is what is wrong with the parameters. It is called after all of them were read.
+// err returns the first error. It must be called after all parameters were read.
 func (p *parameters) err() error {
 	if p.wrong != nil {
 		return p.wrong
@@ -35,7 +35,7 @@ func (p *parameters) err() error {
 	return p.v.only(p.asked...)
 }
 
-// refuse is an error of a parameter.
+// refuse returns the error for an invalid parameter.
 func refuse(name, message string) error {
 	return connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("%s: %s", name, message))
 }
@@ -46,25 +46,26 @@ func (p *parameters) refuse(name, message string) {
 	}
 }
 
-// text is a parameter as it is.
+// text returns a parameter without surrounding spaces.
 func (p *parameters) text(name string) string {
 	p.asked = append(p.asked, name)
 	return strings.TrimSpace(p.values.Get(name))
 }
 
-// page is where a page of a list begins: the token may be a name, whose spaces count.
+// page returns the token of a page in a list. The token may be a name with significant
+// spaces.
 func (p *parameters) page() string {
 	p.asked = append(p.asked, "page")
 	return p.values.Get("page")
 }
 
-// texts is a parameter that may be given several times.
+// texts returns all values of a parameter.
 func (p *parameters) texts(name string) []string {
 	p.asked = append(p.asked, name)
 	return texts(p.values, name)
 }
 
-// number is a parameter that is a positive number; zero if it is not given.
+// number returns a parameter that is a positive number, or zero if it is absent.
 func (p *parameters) number(name string) int64 {
 	given := p.text(name)
 	if given == "" {
@@ -78,7 +79,7 @@ func (p *parameters) number(name string) int64 {
 	return n
 }
 
-// integer is a field that is a whole number, also below 0; zero if it is empty.
+// integer returns a field that is an integer, possibly negative, or zero if it is empty.
 func (p *parameters) integer(name string) int32 {
 	given := p.text(name)
 	if given == "" {
@@ -91,7 +92,7 @@ func (p *parameters) integer(name string) int32 {
 	return int32(n)
 }
 
-// decimal is a field that is a number; zero if it is empty.
+// decimal returns a field that is a number, or zero if it is empty.
 func (p *parameters) decimal(name string) float64 {
 	given := p.text(name)
 	if given == "" {
@@ -104,22 +105,23 @@ func (p *parameters) decimal(name string) float64 {
 	return n
 }
 
-// choice is a parameter with some possible values, of which the first is the default.
+// choice returns a parameter with a fixed set of values; the first is the default.
 func (p *parameters) choice(name string, values ...string) string {
 	given := p.text(name)
 	switch {
 	case given == "":
 		return values[0]
 	case !slices.Contains(values, given):
-		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // an empty default is not given
+		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // leave out an empty default
 	}
 	return given
 }
 
-// localTimes are how browsers write a time without a zone.
+// localTimes lists the formats in which browsers send times without a zone.
 var localTimes = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02"}
 
-// time is a parameter that is a time, or one in the viewer's zone; nil if it is not given.
+// time returns a parameter that is a time, by default in the viewer's zone, or nil if it is
+// absent.
 func (p *parameters) time(name string) *timestamppb.Timestamp {
 	given := p.text(name)
 	if given == "" {
@@ -138,8 +140,9 @@ func (p *parameters) time(name string) *timestamppb.Timestamp {
 	return timestamppb.New(at)
 }
 
-// Field is a time parameter as a field of a form takes it: in the viewer's zone, to the
-// millisecond. One that has more digits is rounded up, since most of them are ends.
+// Field formats a time parameter for a form field: in the viewer's zone, to the
+// millisecond. It rounds up times with more digits, because most of them are ends of
+// periods.
 func (v *visit) Field(name string) string {
 	given := v.Get(name)
 	at, err := time.Parse(time.RFC3339, given)
@@ -150,8 +153,8 @@ func (v *visit) Field(name string) string {
 	return at.Format("2006-01-02T15:04:05.999")
 }
 
-// Further are the values of a parameter after the first, which a field of a form has no
-// room for.
+// Further returns the values of a parameter after the first, for which a form field has no
+// room.
 func (v *visit) Further(name string) []string {
 	if all := v.All(name); len(all) > 1 {
 		return all[1:]

@@ -10,24 +10,25 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// concern is something that a person should look at, and what to do about it.
+// concern is a problem that needs attention, with a suggested remedy.
 type concern struct {
 	ID     string
-	State  string // of which it is the colour
+	State  string // state that determines the color
 	Text   string
-	Href   string // of what it is about
-	Count  *count // of the rows that it is about; nil: it is about none
+	Href   string // link to the affected object
+	Count  *count // number of affected rows; nil = not applicable
 	Remedy string
 	Acts   []act // buttons that carry the remedy out
 }
 
 const (
-	concernFailures = 200 // failed jobs that are looked at, to see which kinds fail
-	concernReady    = 100 // ready jobs that are looked at if holds are not recorded
-	concernKinds    = 5   // that are named
+	concernFailures = 200 // number of failed jobs that are read to find failing kinds
+	concernReady    = 100 // number of ready jobs that are read if holds are not recorded
+	concernKinds    = 5   // maximum number of listed kinds
 )
 
-// attention collects what needs a person. Each part asks for little, whatever there is.
+// attention returns everything that needs attention. Each part makes a bounded number of
+// queries.
 func (v *visit) attention(o *overview) (all []concern, err error) {
 	parts := []func(*overview) ([]concern, error){v.failingKinds, v.heldJobs, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
 	if v.Unbound() {
@@ -43,11 +44,11 @@ func (v *visit) attention(o *overview) (all []concern, err error) {
 	return all, nil
 }
 
-// hourAgo is when the last hour began, to the minute: a link keeps its meaning for as
-// long.
+// hourAgo returns the time one hour ago, rounded down to the minute, so that links with it
+// stay the same for as long.
 func (v *visit) hourAgo() time.Time { return v.Now.Add(-time.Hour).Truncate(time.Minute) }
 
-// counted counts jobs up to a bound, and leads to them.
+// counted counts jobs up to a limit, with a link to them.
 func (v *visit) counted(request *fairleadv1.CountJobsRequest, parameters ...any) (count, error) {
 	answer, err := v.jobs.CountJobs(v.ctx, request)
 	if err != nil {
@@ -62,8 +63,8 @@ func (v *visit) counted(request *fairleadv1.CountJobsRequest, parameters ...any)
 	return c, nil
 }
 
-// countedAmong counts the jobs of a kind on a page that was read anyway, and leads to
-// them. If jobs follow the page there are more.
+// countedAmong counts the jobs of a kind on a page that was already read, with a link to
+// them. The count is a lower bound if there are further pages.
 func (v *visit) countedAmong(page *fairleadv1.ListJobsResponse, kind string, parameters ...any) count {
 	c := count{More: page.GetNextPageToken() != ""}
 	for _, job := range page.GetItems() {
@@ -78,7 +79,7 @@ func (v *visit) countedAmong(page *fairleadv1.ListJobsResponse, kind string, par
 	return c
 }
 
-// failingKinds are the kinds of the jobs that failed in the last hour.
+// failingKinds returns the kinds of the jobs that failed in the last hour.
 func (v *visit) failingKinds(*overview) (all []concern, err error) {
 	since := v.hourAgo()
 	failed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), PageSize: concernFailures})
@@ -89,14 +90,14 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("Check what the errors have in common, fix the cause, then run the jobs again."),
+			Remedy: v.T("Find the common cause of the errors, fix it, then run the jobs again."),
 			Acts:   []act{{Method: "CreateBulk", Href: v.bulkHref("retry", "state", "failed", "kind", kind, "finished_from", since), Label: v.T("Run all again")}},
 		})
 	}
 	return all, nil
 }
 
-// commonKinds are the kinds that most of the jobs have.
+// commonKinds returns the most common kinds of the jobs.
 func commonKinds(jobs []*fairleadv1.Job) (kinds []string) {
 	times := map[string]int{}
 	for _, job := range jobs {
@@ -108,7 +109,7 @@ func commonKinds(jobs []*fairleadv1.Job) (kinds []string) {
 	return kinds[:min(len(kinds), concernKinds)]
 }
 
-// lateStarts tells of jobs that started later than they should have.
+// lateStarts reports jobs that started later than acceptable.
 func (v *visit) lateStarts(o *overview) ([]concern, error) {
 	if o.Usage.GetMissed() == 0 {
 		return nil, nil
@@ -121,7 +122,7 @@ func (v *visit) lateStarts(o *overview) ([]concern, error) {
 	}}, nil
 }
 
-// waitingBatches are batches that go on only if a person wants them to.
+// waitingBatches returns batches that wait for a person.
 func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 	for _, b := range o.Batches {
 		one := concern{ID: "batch-waits-" + text(b.GetId()), State: "paused", Href: v.To("/batches", b.GetId())}
@@ -142,7 +143,7 @@ func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 	return all, nil
 }
 
-// waitingSweeps are sweeps that wait for the business.
+// waitingSweeps returns sweeps that wait at their gate.
 func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 	for _, s := range o.Sweeps {
 		if s.GetState() == "waiting" {

@@ -8,25 +8,25 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// deadNews is for how long the death of a node is news.
+// deadNews is how long a dead node is reported.
 const deadNews = 10 * time.Minute
 
-// deadNodes are nodes that are silent, for long or for too long already.
+// deadNodes returns dead nodes and nodes whose heartbeats are overdue.
 func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	for _, node := range o.Nodes {
 		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
-		case node.GetLeftAt() != nil: // as it was meant to
+		case node.GetLeftAt() != nil: // left normally
 			continue
 		case node.GetDead() && v.Now.Sub(node.GetLeaseUntil().AsTime()) > deadNews:
-			continue // it is listed among the nodes until it is forgotten
+			continue // no longer news; the list of nodes still contains it
 		case node.GetDead():
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")
 			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
-			one.State, one.Text = "paused", v.T("Node %s has missed its heartbeat.", nodeTitle(node))
+			one.State, one.Text = "paused", v.T("Node %s missed its heartbeat.", nodeTitle(node))
 			one.Remedy = v.T("The node may be overloaded, suspended or cut off from the database. Its jobs are reclaimed when its lease expires.")
 			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
 		default:
@@ -39,12 +39,12 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	return all, nil
 }
 
-// nodeTitle is how a node is called among others of the same name.
+// nodeTitle returns a title that distinguishes nodes with the same name.
 func nodeTitle(node *fairleadv1.Node) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", text(node.GetId()), parenthesised(node.GetName())))
 }
 
-// parenthesised is a text in parentheses, and nothing if it is empty.
+// parenthesised returns a string in parentheses, or nothing if it is empty.
 func parenthesised(text string) string {
 	if text == "" {
 		return ""
@@ -52,7 +52,7 @@ func parenthesised(text string) string {
 	return "(" + text + ")"
 }
 
-// openBreakers are targets of calls that are left alone for now.
+// openBreakers returns the targets of calls that are currently not called.
 func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	breakers, err := v.system.ListBreakers(v.ctx, &fairleadv1.ListBreakersRequest{})
 	if err != nil {
@@ -60,15 +60,15 @@ func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	}
 	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), concernKinds)] {
 		all = append(all, concern{
-			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
-			Remedy: v.T("Calls resume when it answers again. Next call: %s.", v.clock(b.GetOpenUntil().AsTime())),
+			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended because too many failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
+			Remedy: v.T("Calls resume when the target responds again. Next attempt: %s.", v.clock(b.GetOpenUntil().AsTime())),
 			Acts:   []act{{Href: v.Href("/jobs", "kind", "http", "state", "scheduled"), Label: v.T("Waiting jobs")}},
 		})
 	}
 	return all, nil
 }
 
-// pausedQueues are queues that start nothing.
+// pausedQueues returns the paused queues.
 func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
 	if err != nil {
@@ -80,7 +80,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		}
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
-			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
+			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in this queue:", q.GetName()), Count: &c, Href: v.Href("/queues"),
 			Remedy: v.T("No job in it starts until you resume it."),
 			Acts:   []act{v.resumeAct("ResumeQueue", "/queues", q.GetName())},
 		})
@@ -91,7 +91,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	return all, nil
 }
 
-// pausedKinds are kinds of which nothing starts.
+// pausedKinds returns the paused kinds.
 func (v *visit) pausedKinds(*overview) (all []concern, err error) {
 	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 	if err != nil {

@@ -218,7 +218,7 @@ func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
 		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
 		all = append(all, concern{
 			ID: "unhandled-" + kind, State: "failed", Text: v.T("No live node handles kind %s. Ready jobs of this kind:", kind), Count: &c, Href: v.Href("/nodes"),
-			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
+			Remedy: v.T("Start a program that registers a handler for this kind, or cancel the jobs."),
 			Acts:   []act{v.cancelAct("state", "ready", "kind", kind)},
 		})
 	}

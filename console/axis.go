@@ -2,16 +2,17 @@ package console
 
 import "time"
 
-// tick is a mark on an axis of time.
+// tick is a mark on a time axis.
 type tick struct {
-	X, Width float64 // where it is, and how wide the picture is
+	X, Width float64 // position, and width of the chart
 	Text     string
 }
 
-// tickRoom is what half of a mark's text takes.
+// tickRoom is half of the width of a mark's label.
 const tickRoom = 32.0
 
-// Anchor is how the text stands to the mark: at the ends there is no room for half of it.
+// Anchor returns the alignment of the label: at the ends of the axis there is no room to
+// center it.
 func (t tick) Anchor() string {
 	switch {
 	case t.X > t.Width-tickRoom:
@@ -22,7 +23,7 @@ func (t tick) Anchor() string {
 	return "middle"
 }
 
-// tickSteps are the distances that marks may have.
+// tickSteps lists the possible distances between marks.
 var tickSteps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second,
@@ -30,7 +31,7 @@ var tickSteps = []time.Duration{
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
 }
 
-// ticksOf are at most so many marks at round times of a zone.
+// ticksOf returns at most the given number of marks at round times of a zone.
 func ticksOf(from, to time.Time, most int, zone *time.Location) (at []time.Time, step time.Duration) {
 	for _, step = range tickSteps {
 		if to.Sub(from) <= step*time.Duration(most) {
@@ -47,7 +48,7 @@ func ticksOf(from, to time.Time, most int, zone *time.Location) (at []time.Time,
 	return at, step
 }
 
-// tickText writes the time of a mark as finely as its step needs.
+// tickText formats the time of a mark with the precision that its step requires.
 func tickText(at time.Time, step time.Duration) string {
 	switch {
 	case step < time.Second:

@@ -10,15 +10,15 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// backfillForm is a schedule, and what a backfill as it was typed would make.
+// backfillForm contains a schedule and the effect of a backfill with the current input.
 type backfillForm struct {
 	*fairleadv1.Schedule
-	From, To time.Time                           // of the last day, as long as nothing was typed
-	Counted  *fairleadv1.PreviewBackfillResponse // nil: what was typed is no span of it
-	Why      string                              // it is not
+	From, To time.Time                           // the last day by default
+	Counted  *fairleadv1.PreviewBackfillResponse // nil = the input is not a valid period
+	Why      string                              // reason for the invalid period
 }
 
-// Count is how many runs would be made, as the form sends it back.
+// Count returns the number of runs that would be created, which the form sends back.
 func (f *backfillForm) Count() int32 { return f.Counted.GetRuns() }
 
 func loadBackfill(v *visit) (any, error) {
@@ -43,15 +43,15 @@ func loadBackfill(v *visit) (any, error) {
 	return form, err
 }
 
-// backfillRequest is what the form asks for.
+// backfillRequest returns the request for the current input.
 func (v *visit) backfillRequest(id string) (*fairleadv1.BackfillScheduleRequest, error) {
 	f := v.fields()
 	request := &fairleadv1.BackfillScheduleRequest{Id: id, From: f.time("from"), To: f.time("to"), Serial: f.ticked("serial"), NewestFirst: f.ticked("newest_first"), Again: f.ticked("again")}
 	return request, f.err()
 }
 
-// backfillSchedule makes the runs that the form counted. Others than those that were counted
-// are not made: the form then says how many there are.
+// backfillSchedule creates the runs that the form counted. If their number has changed, it
+// creates none, and the form shows the new number.
 func backfillSchedule(v *visit) (done, error) {
 	request, err := v.backfillRequest(v.Value("id"))
 	if err != nil {

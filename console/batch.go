@@ -11,28 +11,28 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// advice is what a viewer should know of something first, and what can be done about it.
+// advice is an important notice on a page, with suggested commands.
 type advice struct {
 	Tone, Title string
-	Text        string // a reason that was stored
+	Text        string // stored reason
 	Remedy      string
 	Commands    []string
 }
 
-// batchPage is one batch.
+// batchPage shows one batch.
 type batchPage struct {
 	*fairleadv1.Batch
 	Notices []advice
 	States  []taskCount
 	Cells   []cell
-	PerCell int64 // tasks that a cell stands for
+	PerCell int64 // number of tasks per cell
 	Groups  []errorGroup
-	More    bool // there are more failed tasks than were looked through
+	More    bool // whether there are more failed tasks than were read
 	Calls   []string
 	Notify  string
 }
 
-// taskCount is how many tasks are in a state.
+// taskCount is the number of tasks in a state.
 type taskCount struct {
 	State string
 	Count count
@@ -63,7 +63,7 @@ func loadBatch(v *visit) (any, error) {
 	return page, err
 }
 
-// batch is the batch in the path.
+// batch returns the batch in the path.
 func (v *visit) batch() (*fairleadv1.Batch, error) {
 	id, err := v.batchID()
 	if err != nil {
@@ -72,23 +72,23 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 	return v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
 }
 
-// batchID is the id in the path.
+// batchID returns the ID in the path.
 func (v *visit) batchID() (int64, error) {
 	id, is := number(v.Value("id"))
 	if !is {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A batch ID is a number.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Batch IDs are numbers.")))
 	}
 	return id, nil
 }
 
-// batchNotices say what a batch waits for, and what can be done about it.
+// batchNotices returns what a batch waits for, with suggested commands.
 func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	command := func(verb string) string { return fmt.Sprintf("fairlead batch %s %d", verb, b.GetId()) }
 	switch {
 	case b.GetPaused():
 		all = append(all, advice{
-			Tone: "held", Title: v.T("The batch is paused. No tasks start until it is resumed."), Text: b.GetReason(),
-			Remedy: v.T("Fix the cause, then resume the batch. Resuming resets the failure count."), Commands: []string{command("resume")},
+			Tone: "held", Title: v.T("The batch is paused. No tasks will start until it is resumed."), Text: b.GetReason(),
+			Remedy: v.T("Fix the cause, then resume the batch. This resets the failure count."), Commands: []string{command("resume")},
 		})
 	case b.GetAwaiting():
 		all = append(all, advice{
@@ -98,9 +98,9 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	}
 	if n := b.GetDoubtful(); n > 0 {
 		all = append(all, advice{
-			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run in a commit that the database lost.", "%s tasks are doubtful: they may have run in commits that the database lost."),
-			Text:   v.T("Their recorded previous state may already include their own change, and a rollback may restore that."),
-			Remedy: v.T("Check their targets against the recorded previous state."), Commands: []string{command("tasks") + " --doubtful"},
+			Tone: "bad", Title: v.N(n, "%s task is doubtful: it may have run even though the database lost the record.", "%s tasks are doubtful: they may have run even though the database lost the records."),
+			Text:   v.T("The recorded previous state of their targets may already include the change, and a rollback would then restore the wrong state."),
+			Remedy: v.T("Compare their targets with the recorded previous state."), Commands: []string{command("tasks") + " --doubtful"},
 		})
 	}
 	switch b.GetState() {
@@ -119,13 +119,13 @@ func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	case "rollback_success":
 		all = append(all, advice{Tone: "undone", Title: v.T("The batch was rolled back."), Text: v.undone(b)})
 	case "cancel":
-		all = append(all, advice{Tone: "off", Title: v.T("The batch is cancelled. No more tasks start."), Text: b.GetReason()})
+		all = append(all, advice{Tone: "off", Title: v.T("The batch was cancelled. No more tasks will start."), Text: b.GetReason()})
 	}
 	return all
 }
 
-// taskCells are the squares of the grid: one for each task of a small batch, else by the
-// tally, in proportion.
+// taskCells returns the cells of the grid: one for each task of a small batch, otherwise
+// cells in proportion to the tally.
 func (v *visit) taskCells(b *fairleadv1.Batch) (cells []cell, perCell int64, err error) {
 	if b.GetTotal() <= gridCells {
 		tasks, err := v.batches.ListBatchTasks(v.ctx, &fairleadv1.ListBatchTasksRequest{Id: b.GetId(), PageSize: gridCells})
@@ -150,7 +150,7 @@ func (v *visit) taskCells(b *fairleadv1.Batch) (cells []cell, perCell int64, err
 	return cells, int64(b.GetTotal()) / gridCells, nil
 }
 
-// targetName is what a target is called.
+// targetName returns the display name of a target.
 func targetName(target *fairleadv1.Target) string {
 	if target.GetName() != "" {
 		return target.GetName()
@@ -158,7 +158,8 @@ func targetName(target *fairleadv1.Target) string {
 	return target.GetId()
 }
 
-// TaskJob leads to the job of a task; empty: it may not be there yet.
+// TaskJob returns the link to a task's job, or an empty string if the job may not exist
+// yet.
 func (v *visit) TaskJob(task *fairleadv1.BatchTask) string {
 	switch task.GetState() {
 	case "pending", "retry_pending", "rollback_pending", "cancel":
@@ -170,7 +171,8 @@ func (v *visit) TaskJob(task *fairleadv1.BatchTask) string {
 	return v.To("/jobs", task.GetJobId())
 }
 
-// taskGroups are the failed tasks of a batch by their errors, as far as one look goes.
+// taskGroups groups the failed tasks of a batch by error. It covers only the tasks on one
+// page.
 func (v *visit) taskGroups(b *fairleadv1.Batch) (groups []errorGroup, more bool, err error) {
 	if v.FailedTasks(b).N == 0 {
 		return nil, false, nil

@@ -12,24 +12,24 @@ var batchActions = []action{
 	{name: "batch-retry", path: "/batches/{id}/retry", Title: "Retry failed tasks", Nav: "batches", method: "RetryBatch", load: loadBatchAct, do: retryBatch},
 	{name: "batch-rollback", path: "/batches/{id}/rollback", Title: "Roll back batch", Nav: "batches", method: "RollBackBatch", Grave: true, load: loadRollBack, do: rollBackBatch},
 	{name: "batch-cancel", path: "/batches/{id}/cancel", Title: "Cancel batch", Nav: "batches", method: "CancelBatch", Grave: true, load: loadBatchAct, do: cancelBatch},
-	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check the lines", load: loadNewBatch, do: createBatch},
+	{name: "batch-new", path: "/new/batch", Title: "New batch", Button: "Create batch", Nav: "batches", method: "CreateBatch", Files: true, Check: "Check targets", load: loadNewBatch, do: createBatch},
 }
 
-// loadBatchAct is the batch that something is to be done to.
+// loadBatchAct loads the batch for a form.
 func loadBatchAct(v *visit) (any, error) { return v.batch() }
 
-// Ended is how many tasks of a batch have ended.
+// Ended returns the number of tasks that have ended.
 func (v *visit) Ended(b *fairleadv1.Batch) int64 { return v.tasksIn(b, endedStates).N }
 
-// NotStarted is how many tasks of a batch have not started.
+// NotStarted returns the number of tasks that have not started.
 func (v *visit) NotStarted(b *fairleadv1.Batch) int64 { return v.tasksIn(b, waitingStates).N }
 
-// InProgress is how many tasks of a batch run.
+// InProgress returns the number of running tasks.
 func (v *visit) InProgress(b *fairleadv1.Batch) int64 {
 	return v.tasksIn(b, runningStates).N
 }
 
-// BatchStanding is what holds a batch back, else its state.
+// BatchStanding returns what holds a batch back, or otherwise its state.
 func (v *visit) BatchStanding(b *fairleadv1.Batch) string {
 	switch {
 	case b.GetPaused():
@@ -40,7 +40,7 @@ func (v *visit) BatchStanding(b *fairleadv1.Batch) string {
 	return b.GetState()
 }
 
-// onBatch does something to the batch that the form is about, and says what came of it.
+// onBatch performs an action on the form's batch, and returns the notice about the result.
 func (v *visit) onBatch(do func(id int64) (*fairleadv1.Batch, error), notice func(*fairleadv1.Batch) string) (done, error) {
 	id, err := v.batchID()
 	if err != nil {
@@ -94,8 +94,8 @@ func retryBatch(v *visit) (done, error) {
 	}, func(b *fairleadv1.Batch) string { return v.T("Retrying failed tasks of batch %s.", b.GetName()) })
 }
 
-// setBatchPace changes how fast a batch goes, unless another has done so since the form
-// was opened.
+// setBatchPace changes the pace of a batch, unless it was changed since the form was
+// opened.
 func setBatchPace(v *visit) (done, error) {
 	f := v.fields()
 	most, rate := f.count("max_running"), f.decimal("rate")

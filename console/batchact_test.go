@@ -45,7 +45,7 @@ func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
 	r.slow(10)
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/pause?next=`, `href="/batches/1/cancel?next=`, `href="/batches/1/rollback?next=`, `href="/batches/1/pace?next=`)
 	r.shows(r.page(200, "/batches"), `href="/batches/1/pause?next=`, `href="/new/batch?next=`)
-	r.shows(r.page(200, "/batches/1/pause"), "9 tasks do not start until the batch is resumed.", "None are running.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
+	r.shows(r.page(200, "/batches/1/pause"), "9 tasks will not start until the batch is resumed.", "None are running.", `name="was.done" value="1"`, `name="was.not_started" value="9"`)
 	r.post(303, "/batches/1/pause", url.Values{"reason": {"paint is out"}})
 	if b := r.batch(1); !b.Paused || b.Reason != "paint is out" {
 		t.Errorf("it is paused: %v, %s", b.Paused, b.Reason)
@@ -56,7 +56,7 @@ func TestABatchIsPausedResumedAndCancelledWithItsCounts(t *testing.T) {
 	if r.batch(1).Paused {
 		t.Error("it is still paused")
 	}
-	r.shows(r.page(200, "/batches/1/cancel"), "9 tasks are cancelled before they start. This cannot be undone.", "1 finished task stays unchanged.", `class="grave"`)
+	r.shows(r.page(200, "/batches/1/cancel"), "9 tasks that have not started will be cancelled. This cannot be undone.", "1 finished task will stay unchanged.", `class="grave"`)
 	r.post(303, "/batches/1/cancel", url.Values{"reason": {"another colour"}})
 	if b := r.batch(1); b.State() != batch.Cancel || b.Reason != "another colour" {
 		t.Errorf("it is %s, %s", b.State(), b.Reason)
@@ -86,7 +86,7 @@ func TestTheSecondOfTwoWhoChangeThePaceIsShownWhatTheFirstDid(t *testing.T) {
 func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
 	r := newPainters(t, false)
 	b := r.painted(batch.Batch{Name: "all red"}, 9)
-	r.shows(r.page(200, "/batches/1/retry"), "3 failed tasks are retried.")
+	r.shows(r.page(200, "/batches/1/retry"), "3 failed tasks will be retried.")
 	r.shows(r.post(400, "/batches/1/retry", url.Values{"tasks": {"one"}}), "tasks: must be comma-separated whole numbers", `value="one"`)
 	failed, err := batch.NewClient(r.store).Tasks(t.Context(), batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}, Limit: 10})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestFailedTasksOfABatchAreRetriedAllOrSome(t *testing.T) {
 	r.until("it has completed again", func() bool { return r.batch(b.ID).Completions == 2 })
 	list := r.page(200, "/batches/1/tasks?state=fail&like=wall+N+is+wet&at_most=500")
 	r.shows(list, `id="tasks-actions"`, fmt.Sprintf(`/batches/1/retry?tasks=%d%%2C%d%%2C%d&amp;next=`, failed[0].ID, failed[1].ID, failed[2].ID))
-	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 selected tasks are retried.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
+	r.shows(r.page(200, fmt.Sprintf("/batches/1/retry?tasks=%d,%d", failed[0].ID, failed[1].ID)), "2 selected tasks will be retried.", fmt.Sprintf(`name="tasks" value="%d,%d"`, failed[0].ID, failed[1].ID))
 	r.hides(r.page(200, "/batches/1/tasks?state=fail"), `id="tasks-actions"`)
 	r.post(303, "/batches/1/retry", url.Values{})
 	r.until("it has completed a third time", func() bool { return r.batch(b.ID).Completions == 3 })
@@ -106,7 +106,7 @@ func TestARollbackShowsWhatItDoesAndThenWhatItHasDone(t *testing.T) {
 	r := newPainters(t, false)
 	b := r.painted(batch.Batch{Name: "all red"}, 9)
 	form := r.page(200, "/batches/1/rollback")
-	r.shows(form, "6 tasks are rolled back to their previous state, most recent first.", "<strong>3</strong> failed: rolled back only if you select the option below",
+	r.shows(form, "6 tasks will be rolled back to their previous state, most recent first.", "<strong>3</strong> failed: rolled back only if you select the option below",
 		"Also roll back 3 failed tasks", "wall-8", "9007199254740993", "Showing the first 5.", `class="grave"`)
 	r.post(303, "/batches/1/rollback", url.Values{"serial": {"true"}})
 	r.until("it is rolled back", func() bool { return r.batch(b.ID).State() == batch.RollbackSuccess })
@@ -119,7 +119,7 @@ func TestACanaryIsApproved(t *testing.T) {
 	b := r.paint(batch.Batch{Name: "canary", Canary: batch.Canary{Tasks: 2}}, 5)
 	r.until("the canary ends", func() bool { return r.batch(b.ID).Awaiting })
 	r.shows(r.page(200, "/batches/1"), `href="/batches/1/approve?next=`)
-	r.shows(r.page(200, "/batches/1/approve"), "3 remaining tasks start.", ">awaiting<")
+	r.shows(r.page(200, "/batches/1/approve"), "3 remaining tasks will start.", ">awaiting<")
 	r.post(303, "/batches/1/approve", url.Values{})
 	r.until("it has completed", func() bool { return r.batch(b.ID).Tally.Open() == 0 })
 }

@@ -6,7 +6,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// batchButtons are those of a batch as it stands, in their order.
+// batchButtons lists the buttons of batches, in order.
 var batchButtons = []button[*fairleadv1.Batch]{
 	{"approve", "ApproveBatch", "Approve", true, (*fairleadv1.Batch).GetAwaiting},
 	{"resume", "ResumeBatch", "Resume", true, (*fairleadv1.Batch).GetPaused},
@@ -17,7 +17,7 @@ var batchButtons = []button[*fairleadv1.Batch]{
 	{"cancel", "CancelBatch", "Cancel", false, func(b *fairleadv1.Batch) bool { return incomplete(b) && forward(b) }},
 }
 
-// BatchButtons are those of a batch.
+// BatchButtons returns the buttons for a batch in its current state.
 func (v *visit) BatchButtons(b *fairleadv1.Batch) []button[*fairleadv1.Batch] {
 	return offered(batchButtons, b)
 }
@@ -30,11 +30,11 @@ func forward(b *fairleadv1.Batch) bool {
 	return slices.Contains([]string{"pending", "running", "success", "fail", "partial_fail"}, b.GetState())
 }
 
-// retryable reports whether failed tasks of a batch can be done again.
+// retryable reports whether a batch has failed tasks that can be retried.
 func retryable(b *fairleadv1.Batch) bool { return forward(b) && b.GetTally().GetFail() > 0 }
 
-// undoable reports whether tasks of a batch were applied, or may come to be, and are not
-// being rolled back.
+// undoable reports whether tasks of a batch were applied, or may yet be, and are not being
+// rolled back.
 func undoable(b *fairleadv1.Batch) bool {
 	tally := b.GetTally()
 	switch b.GetState() {

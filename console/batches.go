@@ -30,28 +30,27 @@ func loadBatches(v *visit) (any, error) {
 	return &batchList{Items: answer.GetItems(), Pages: v.further(answer.GetNextPageToken())}, nil
 }
 
-// batchPath is where a batch is shown.
+// batchPath returns the path of a batch's page.
 func batchPath(id int64) string { return "/batches/" + strconv.FormatInt(id, 10) }
 
-// States of tasks in the order in which they are shown: what is over, what goes on, what
-// is to do.
+// taskStates lists the states of tasks in display order: ended, running, not started.
 var taskStates = []string{
 	"success", "fail", "rollback_success", "rollback_fail", "cancel", "running", "rollback_running", "pending", "retry_pending", "rollback_pending",
 }
 
-// endedStates are those of tasks that have ended.
+// endedStates lists the states of ended tasks.
 var endedStates = taskStates[:5]
 
-// runningStates are those of tasks that run.
+// runningStates lists the states of running tasks.
 var runningStates = taskStates[5:7]
 
-// waitingStates are those of tasks that have not started.
+// waitingStates lists the states of tasks that have not started.
 var waitingStates = taskStates[7:]
 
-// failedStates are those of tasks that have failed.
+// failedStates lists the states of failed tasks.
 var failedStates = []string{"fail", "rollback_fail"}
 
-// tallied is how many tasks are in a state.
+// tallied returns the number of tasks in a state.
 func tallied(tally *fairleadv1.Tally, state string) int64 {
 	switch state {
 	case "pending":
@@ -78,7 +77,7 @@ func tallied(tally *fairleadv1.Tally, state string) int64 {
 	return 0
 }
 
-// tasksIn is how many tasks of a batch are in one of some states.
+// tasksIn returns the number of a batch's tasks in any of the states.
 func (v *visit) tasksIn(b *fairleadv1.Batch, states []string) count {
 	c := count{Href: v.tasksHref(b.GetId(), states)}
 	for _, state := range states {
@@ -90,7 +89,7 @@ func (v *visit) tasksIn(b *fairleadv1.Batch, states []string) count {
 	return c
 }
 
-// tasksHref leads to the tasks of a batch in one of some states.
+// tasksHref returns the link to the tasks of a batch in any of the states.
 func (v *visit) tasksHref(batch int64, states []string, more ...any) string {
 	var parameters []any
 	for _, state := range states {
@@ -99,22 +98,22 @@ func (v *visit) tasksHref(batch int64, states []string, more ...any) string {
 	return v.Href(batchPath(batch)+"/tasks", append(parameters, more...)...)
 }
 
-// FailedTasks counts the tasks of a batch that have failed.
+// FailedTasks returns the number of failed tasks in a batch.
 func (v *visit) FailedTasks(b *fairleadv1.Batch) count { return v.tasksIn(b, failedStates) }
 
-// EndedTasks counts the tasks of a batch that have ended, in whichever way.
+// EndedTasks returns the number of ended tasks in a batch, with any outcome.
 func (v *visit) EndedTasks(b *fairleadv1.Batch) count {
 	c := v.tasksIn(b, endedStates)
 	c.Tone = ""
 	return c
 }
 
-// AllTasks counts the tasks of a batch.
+// AllTasks returns the number of tasks in a batch.
 func (v *visit) AllTasks(b *fairleadv1.Batch) count {
 	return count{N: int64(b.GetTotal()), Href: v.tasksHref(b.GetId(), nil)}
 }
 
-// BatchBar is how far a batch has come: each colour is a kind of state.
+// BatchBar returns the progress bar of a batch, with one color per type of state.
 func (v *visit) BatchBar(b *fairleadv1.Batch) segmented {
 	part := func(tone, name string, states ...string) segment {
 		s := segment{Tone: tone, Name: name}
@@ -135,10 +134,10 @@ func (v *visit) BatchBar(b *fairleadv1.Batch) segmented {
 	}
 }
 
-// Hundredths is a share of one as a number of hundredths.
+// Hundredths formats a share as a number of percent.
 func (v *visit) Hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', -1, 64) }
 
-// findBatches finds batches by their id and by their name.
+// findBatches finds batches by ID and by name.
 func findBatches(v *visit, query string) (hits []hit) {
 	add := func(b *fairleadv1.Batch) {
 		hits = append(hits, hit{Title: b.GetName(), What: v.T("batch %s", strconv.FormatInt(b.GetId(), 10)), Href: v.Href(batchPath(b.GetId()))})
@@ -156,5 +155,5 @@ func findBatches(v *visit, query string) (hits []hit) {
 	return hits
 }
 
-// findRows is how many things of one name are found.
+// findRows limits the number of results with the same name.
 const findRows = 5

@@ -117,7 +117,7 @@ func TestAPausedBatchSaysWhyAndWhatToDo(t *testing.T) {
 		now, err := batch.NewClient(r.store).Get(r.Context(), b.ID)
 		return err == nil && now.Paused
 	})
-	r.shows(r.page(200, "/batches/1"), "The batch is paused. No tasks start until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
+	r.shows(r.page(200, "/batches/1"), "The batch is paused. No tasks will start until it is resumed.", "tasks have failed", "fairlead batch resume 1", "after 1 failure")
 }
 
 func TestABatchAwaitingApprovalSaysSo(t *testing.T) {
@@ -169,7 +169,7 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 	} {
 		r.shows(r.page(400, path), says)
 	}
-	r.shows(r.page(404, "/batches/one"), "A batch ID is a number")
+	r.shows(r.page(404, "/batches/one"), "Batch IDs are numbers")
 }
 
 func TestABatchIsFoundByItsIdAndItsName(t *testing.T) {

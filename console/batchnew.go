@@ -9,18 +9,18 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// newBatch is what a form for a batch shows: nothing but itself before it is sent, then
-// its lines as they will be understood, or what is wrong with them.
+// newBatch is the data of the form for a new batch: empty at first, then the parsed lines
+// or their errors.
 type newBatch struct {
-	Preview *fairleadv1.BatchPreview // nil: it was not checked, or cannot be stored
+	Preview *fairleadv1.BatchPreview // nil = not checked, or invalid
 	Faults  []fault
-	More    bool // there are more tasks than are shown
+	More    bool // whether there are more tasks than shown
 }
 
-// Sound reports whether the batch can be stored as it is.
+// Sound reports whether the batch can be stored.
 func (n *newBatch) Sound() bool { return n.Preview != nil }
 
-// loadNewBatch checks what was sent, and stores nothing.
+// loadNewBatch checks the submitted batch without storing anything.
 func loadNewBatch(v *visit) (any, error) {
 	form := &newBatch{}
 	if v.posted == nil || v.garbled {
@@ -44,14 +44,14 @@ func loadNewBatch(v *visit) (any, error) {
 	return form, nil
 }
 
-// batchFields are those of the form that say what the batch is, called as the API calls
-// them.
+// batchFields lists the form fields that describe the batch, with the names of the API.
 var batchFields = []string{
 	"name", "type", "description", "tenant", "queue", "priority", "max_running", "rate", "timeout",
 	"canary.tasks", "canary.ratio", "stop_after.failures", "stop_after.percent", "notify",
 }
 
-// batchQuery is the batch of the form without its tasks, as the parameters of an upload.
+// batchQuery returns the batch in the form, without its tasks, as the parameters of an
+// upload.
 func (v *visit) batchQuery() url.Values {
 	query := url.Values{}
 	for _, name := range batchFields {
@@ -65,7 +65,7 @@ func (v *visit) batchQuery() url.Values {
 	return query
 }
 
-// Paced reports whether a field was filled in that is folded away at first.
+// Paced reports whether a field in the initially collapsed part was filled in.
 func (v *visit) Paced() bool {
 	for _, name := range batchFields[2:] {
 		if v.posted.Get(name) != "" {

@@ -35,9 +35,9 @@ func (r *rig) checked(form url.Values) (page string, again url.Values) {
 
 func TestABatchIsCheckedAndThenCreated(t *testing.T) {
 	r := newPainters(t, false)
-	r.shows(r.page(200, "/new/batch"), `enctype="multipart/form-data"`, ">Check the lines<", "target_id,target_type")
+	r.shows(r.page(200, "/new/batch"), `enctype="multipart/form-data"`, ">Check targets<", "target_id,target_type")
 	preview, form := r.checked(url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {threeWalls}, "max_running": {"2"}, "canary.tasks": {"1"}, "canary.ratio": {"1"}})
-	r.shows(preview, "3 targets recognized. Nothing is saved yet.", "<td class=\"wrap\">1 <small class=\"dim\">north</small></td>", "{&#34;colour&#34;:&#34;red&#34;}", ">Create batch<", `<details open>`)
+	r.shows(preview, "3 targets found. Nothing has been saved yet.", "<td class=\"wrap\">1 <small class=\"dim\">north</small></td>", "{&#34;colour&#34;:&#34;red&#34;}", ">Create batch<", `<details open>`)
 	r.shows(r.page(200, "/batches"), "No batches yet")
 	r.post(303, "/new/batch", form)
 	b := r.batch(1)
@@ -51,14 +51,14 @@ func TestABatchThatWasEditedAfterTheCheckIsCheckedAgain(t *testing.T) {
 	_, form := r.checked(url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {threeWalls}})
 	form.Set("lines", threeWalls+"5,west,wall,\n")
 	again, _ := r.checked(form)
-	r.shows(again, "4 targets recognized.")
+	r.shows(again, "4 targets found.")
 	r.shows(r.page(200, "/batches"), "No batches yet")
 }
 
 func TestBadLinesAreNamedBeforeAnythingIsStored(t *testing.T) {
 	r := newPainters(t, false)
 	page := r.post(400, "/new/batch", url.Values{"name": {"all red"}, "type": {"paint"}, "lines": {"target_id,target_type,after\n1,roof,\n2,wall,{\n3,wall\n"}})
-	r.shows(page, `id="faults"`, "line 2, target_type", "no live node handles", "line 3, after", "is not valid JSON", "line 4", "wrong number of fields", "1,roof,", ">Check the lines<")
+	r.shows(page, `id="faults"`, "line 2, target_type", "no live node handles", "line 3, after", "is not valid JSON", "line 4", "wrong number of fields", "1,roof,", ">Check targets<")
 	r.hides(page, `name="checked"`)
 	r.shows(r.post(400, "/new/batch", url.Values{"lines": {threeWalls}}), `<td class="whole">name</td><td class="wrap">is required</td>`)
 	r.shows(r.page(200, "/batches"), "No batches yet")
@@ -107,7 +107,7 @@ func TestAFileTakesThePlaceOfTheLines(t *testing.T) {
 	if status != 200 {
 		t.Fatal(status, page)
 	}
-	r.shows(page, "3 targets recognized.", "1,north,wall,")
+	r.shows(page, "3 targets found.", "1,north,wall,")
 	r.hides(page, "something else")
 	// The browser sends the lines of the file as it sends what was typed.
 	fields.Set("checked", checkedMark.FindStringSubmatch(page)[1])

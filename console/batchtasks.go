@@ -15,11 +15,11 @@ type taskList struct {
 	looked
 }
 
-// looked is how much of a list a page has gone through.
+// looked describes the part of a list that a page has read.
 type looked struct {
-	Like   string // only rows whose error is like this; empty: all
-	AtMost int    // rows that were looked through; zero: no bound
-	More   bool   // there are rows behind the bound
+	Like   string // only rows with a similar error; empty = all
+	AtMost int    // number of rows that were read; zero = unlimited
+	More   bool   // whether there are rows after the limit
 }
 
 func loadBatchTasks(v *visit) (any, error) {
@@ -47,9 +47,9 @@ func loadBatchTasks(v *visit) (any, error) {
 	return list, nil
 }
 
-// look reads how much of a list is looked through, and how many rows that is at once.
-// Rows that are alike are looked for in one window, as the groups that lead here were
-// made of one.
+// look returns how much of a list to read, and the number of rows per query. Rows with
+// similar errors are searched in one window, because the groups that link here were built
+// from one.
 func (v *visit) look() (looked, int32, error) {
 	bound, err := v.atMost()
 	view := looked{Like: v.Get("like"), AtMost: bound}
@@ -67,7 +67,7 @@ func (v *visit) look() (looked, int32, error) {
 	return view, int32(view.AtMost), nil
 }
 
-// nextOf is the token of the next page, of which a list with a bound has none.
+// nextOf returns the token of the next page. A limited list has none.
 func (l looked) nextOf(token string) string {
 	if l.AtMost > 0 {
 		return ""
@@ -75,5 +75,5 @@ func (l looked) nextOf(token string) string {
 	return token
 }
 
-// TaskStates are all states of a task, for the filter.
+// TaskStates returns all states of tasks, for the filter.
 func (v *visit) TaskStates() []string { return taskStates }

@@ -8,23 +8,23 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// undoForm is what a rollback would do, as things stand.
+// undoForm describes the current effect of a rollback.
 type undoForm struct {
 	*fairleadv1.Batch
-	Total  int64                   // tasks that would be undone
-	Failed int64                   // failed tasks that are undone too if that is chosen
-	First  []*fairleadv1.BatchTask // of those that would be undone, in that order
-	More   bool                    // there are more of them
+	Total  int64                   // number of tasks that would be undone
+	Failed int64                   // failed tasks that would also be undone with that option
+	First  []*fairleadv1.BatchTask // first tasks that would be undone, in order
+	More   bool                    // whether there are more of them
 	Left   []leftTasks
 }
 
-// leftTasks are tasks that a rollback does not undo.
+// leftTasks counts tasks that a rollback does not undo.
 type leftTasks struct {
 	N   int64
 	Why string
 }
 
-// undoShown is how many of the tasks that would be undone a form shows.
+// undoShown limits the number of tasks that the form shows.
 const undoShown = 5
 
 func loadRollBack(v *visit) (any, error) {
@@ -54,8 +54,8 @@ func loadRollBack(v *visit) (any, error) {
 	return form, nil
 }
 
-// wouldUndo is what a rollback would undo as things stand: how many tasks, and the first of
-// them. There are none if the API would refuse it.
+// wouldUndo returns the number of tasks that a rollback would undo now, and the first of
+// them. The number is zero if the API would refuse the rollback.
 func (v *visit) wouldUndo(id int64, failed bool) (n int64, first []*fairleadv1.BatchTask, err error) {
 	plan, err := v.batches.RollBackBatch(v.ctx, &fairleadv1.RollBackBatchRequest{Id: id, IncludeFailed: failed, DryRun: true})
 	if connect.CodeOf(err) == connect.CodeFailedPrecondition {
@@ -67,8 +67,8 @@ func (v *visit) wouldUndo(id int64, failed bool) (n int64, first []*fairleadv1.B
 	return int64(plan.GetWouldUndoTotal()), plan.GetWouldUndo(), nil
 }
 
-// leftByRollBack are the tasks that a rollback leaves as they are, and why. halted is how
-// many were cancelled after they had started: these are put back.
+// leftByRollBack returns the tasks that a rollback leaves unchanged, with reasons. halted
+// is the number of tasks that were cancelled after they had started, which are undone.
 func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed, halted int64) (left []leftTasks) {
 	tally := b.GetTally()
 	for _, some := range []leftTasks{
@@ -85,7 +85,7 @@ func (v *visit) leftByRollBack(b *fairleadv1.Batch, failed, halted int64) (left 
 	return left
 }
 
-// undone says what a rollback has done so far.
+// undone describes what a rollback has done so far.
 func (v *visit) undone(b *fairleadv1.Batch) string {
 	tally := b.GetTally()
 	ahead := tally.GetRollbackPending() + tally.GetRollbackRunning()

@@ -9,17 +9,17 @@ import (
 	"connectrpc.com/connect"
 )
 
-// bulkWindow is how many rows one page looks through at most.
+// bulkWindow limits the number of rows that one page reads.
 const bulkWindow = 500
 
-// only refuses parameters that the page does not know: a filter with a slip of the pen
-// would otherwise show rows that were not asked for.
+// only rejects unknown parameters: otherwise a filter with a typing mistake would show rows
+// that were not requested.
 func (v *visit) only(names ...string) error {
 	for name := range v.Query {
 		switch {
 		case slices.Contains(names, name):
 		case len(names) == 0:
-			return refuse(name, v.T("is not a parameter of this page, which takes none"))
+			return refuse(name, v.T("is not a parameter of this page; the page has no parameters"))
 		default:
 			return refuse(name, v.T("is not a parameter of this page; supported: %s", strings.Join(names, ", ")))
 		}
@@ -27,7 +27,7 @@ func (v *visit) only(names ...string) error {
 	return nil
 }
 
-// flag is a parameter that is either true or not given.
+// flag returns a parameter that is either "true" or absent.
 func (v *visit) flag(name string) (bool, error) {
 	switch v.Get(name) {
 	case "":
@@ -38,7 +38,8 @@ func (v *visit) flag(name string) (bool, error) {
 	return false, refuse(name, v.T("must be true or omitted"))
 }
 
-// atMost is after how many rows a list ends by the parameter at_most; zero: it does not.
+// atMost returns the parameter at_most, the number of rows after which a list ends, or
+// zero.
 func (v *visit) atMost() (int, error) {
 	given := v.Get("at_most")
 	if given == "" {
@@ -51,8 +52,7 @@ func (v *visit) atMost() (int, error) {
 	return n, nil
 }
 
-// ofPage names the parameter of this page in a refusal of the API, which knows it by
-// another name.
+// ofPage renames a parameter in an error of the API to the name used on this page.
 func ofPage(err error) error {
 	var refused *connect.Error
 	if errors.As(err, &refused) && refused.Code() == connect.CodeInvalidArgument && strings.Contains(refused.Message(), "page_token") {
@@ -61,16 +61,15 @@ func ofPage(err error) error {
 	return err
 }
 
-// further is the way to the next rows, for the template "pages".
+// further returns the data of the template "pages".
 func (v *visit) further(next string) map[string]any {
 	return map[string]any{"first": v.FirstPage(), "next": v.NextPage(next)}
 }
 
-// Has reports whether a parameter is given with a value.
+// Has reports whether a parameter has a value.
 func (v *visit) Has(name, value string) bool { return slices.Contains(v.All(name), value) }
 
-// Filtered reports whether the page shows only some rows, for a reason that the viewer can
-// take away.
+// Filtered reports whether the page has a filter that the viewer can remove.
 func (v *visit) Filtered() bool {
 	for name := range v.Query {
 		if len(v.All(name)) > 0 {

@@ -8,7 +8,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// bulksPage is what was done to many jobs at once, or is being done.
+// bulksPage is a page of bulk actions.
 type bulksPage struct {
 	Bulks []*fairleadv1.Bulk
 	Pages map[string]any
@@ -27,7 +27,7 @@ func loadBulks(v *visit) (any, error) {
 	return &bulksPage{Bulks: found.GetItems(), Pages: v.further(found.GetNextPageToken())}, nil
 }
 
-// bulkPage is one of them, and what it has left as it was.
+// bulkPage shows a bulk action and the jobs that it left unchanged.
 type bulkPage struct {
 	Bulk   *fairleadv1.Bulk
 	Misses []*fairleadv1.BulkMiss
@@ -51,16 +51,16 @@ func loadBulk(v *visit) (any, error) {
 	return &bulkPage{Bulk: bulk, Misses: misses.GetItems(), Pages: v.further(misses.GetNextPageToken())}, nil
 }
 
-// bulkOf is the bulk that a page or a form is about.
+// bulkOf returns the bulk action of a page or a form.
 func (v *visit) bulkOf() (*fairleadv1.Bulk, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("A bulk action ID is a number.")))
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("Bulk action IDs are numbers.")))
 	}
 	return v.bulks.GetBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: id})
 }
 
-// BulkName says what is done to each job.
+// BulkName returns the display name of the action.
 func (v *visit) BulkName(action string) string {
 	switch action {
 	case "cancel":
@@ -79,13 +79,13 @@ func (v *visit) BulkName(action string) string {
 	return action
 }
 
-// BulkEnded reports whether nothing more comes of it.
+// BulkEnded reports whether the bulk action has ended.
 func (v *visit) BulkEnded(state string) bool {
 	return state == "completed" || state == "stopped" || state == "failed"
 }
 
-// BulkBar is how much of it is done. One that is over has met all that it will: what
-// matched may be gone by then.
+// BulkBar returns the progress bar of a bulk action. A completed one has processed all jobs
+// that it will: matching jobs may have been deleted before.
 func (v *visit) BulkBar(b *fairleadv1.Bulk) segmented {
 	met := b.GetDone() + b.GetMissed()
 	whole := max(met, b.GetMatched(), 1)
@@ -101,12 +101,12 @@ func (v *visit) BulkBar(b *fairleadv1.Bulk) segmented {
 	}
 }
 
-// Matched is how many jobs matched when it was made.
+// Matched returns the number of jobs that matched when the bulk action was created.
 func (v *visit) Matched(b *fairleadv1.Bulk) string {
 	return v.countText(count{N: b.GetMatched(), More: b.GetMore()})
 }
 
-// BulkFilter leads to the list of the jobs that match the same filter now.
+// BulkFilter returns the link to the jobs that match the filter now.
 func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
 	query := filterQuery(b.GetFilter())
 	if b.GetCause() != "" {

@@ -19,8 +19,8 @@ var bulkActions = []action{
 	{name: "bulk-stop", path: "/bulks/{id}/stop", Title: "Stop bulk action", Nav: "bulks", method: "StopBulk", Grave: true, load: loadBulkStop, do: stopBulk},
 }
 
-// bulkStates are the states in which something can be done to jobs. They decide which
-// buttons there are; the API decides what is done.
+// bulkStates lists the states to which actions apply. It determines which buttons are
+// shown; the API determines what is done.
 var bulkStates = []struct {
 	action string
 	states []string
@@ -33,11 +33,11 @@ var bulkStates = []struct {
 	{"delete", []string{"scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped"}},
 }
 
-// bulkButton leads to the form that acts upon all jobs of a list.
+// bulkButton links to the form for an action on all jobs of a list.
 type bulkButton struct{ Action, Href string }
 
-// bulkButtons are those of a list of jobs. What only the console can choose by has none,
-// and neither has a list of all jobs in all states.
+// bulkButtons returns the buttons of a list of jobs. A list with filters that only the
+// console supports has none, and neither has a list of all jobs in all states.
 func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
 	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.State) == 0 && !f.chooses() {
 		return nil
@@ -55,7 +55,7 @@ func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
 	return buttons
 }
 
-// filterOf is what a list of jobs shows, as a bulk chooses it.
+// filterOf converts the filter of a list of jobs to that of a bulk action.
 func filterOf(list *fairleadv1.ListJobsRequest) *fairleadv1.JobFilter {
 	return &fairleadv1.JobFilter{
 		State: list.GetState(), Kind: list.GetKind(), Queue: list.GetQueue(), Tenant: list.GetTenant(), Key: list.GetKey(),
@@ -63,7 +63,7 @@ func filterOf(list *fairleadv1.ListJobsRequest) *fairleadv1.JobFilter {
 	}
 }
 
-// filterQuery is a filter as the list of jobs has it in its address.
+// filterQuery converts a filter to the URL parameters of the list of jobs.
 func filterQuery(f *fairleadv1.JobFilter) url.Values {
 	query := url.Values{}
 	for name, values := range map[string][]string{
@@ -79,21 +79,22 @@ func filterQuery(f *fairleadv1.JobFilter) url.Values {
 	return query
 }
 
-// bulkForm is what will be done, and to how many.
+// bulkForm describes the action and the number of matching jobs.
 type bulkForm struct {
 	Action  string
-	Filter  string // as it is sent along
+	Filter  string // in the form in which it is sent back
 	Chosen  []string
 	Matched count
 }
 
-// loadBulkForm counts the jobs that match.
+// loadBulkForm counts the matching jobs.
 func loadBulkForm(v *visit) (any, error) {
 	ask, raw, err := v.newBulk()
 	if err != nil {
 		return nil, err
 	}
-	// What else the form says is judged when it is sent: a count needs none of it.
+	// The other fields of the form are not needed for counting. They are validated on
+	// submission.
 	counted := &fairleadv1.NewBulk{Action: ask.GetAction(), Filter: ask.GetFilter(), Cause: ask.GetCause(), DryRun: true}
 	if ask.GetAction() == "move" {
 		counted.Queue = "default"
@@ -118,7 +119,7 @@ func loadBulkForm(v *visit) (any, error) {
 	return form, nil
 }
 
-// chosen is what a parameter of a list chooses by, in words.
+// chosen describes a filter parameter in words.
 func (v *visit) chosen(name, value string) string {
 	switch name {
 	case "state":
@@ -131,7 +132,8 @@ func (v *visit) chosen(name, value string) string {
 	return value
 }
 
-// newBulk is what the form asks for, with the filter of the list where its button was.
+// newBulk returns the request for the form, with the filter of the list that contains the
+// button.
 func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	raw := v.Get("filter")
 	if sent := v.posted.Get("filter"); sent != "" {
@@ -139,7 +141,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || raw == "" {
-		return nil, "", refuse("filter", v.T("must select the jobs; start from the jobs page"))
+		return nil, "", refuse("filter", v.T("must specify which jobs to change; start from the jobs page"))
 	}
 	listed := *v
 	listed.Query = query
@@ -148,7 +150,7 @@ func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 		return nil, "", err
 	}
 	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || f.PageToken != "" {
-		return nil, "", refuse("filter", v.T("contains a condition that bulk actions do not support; use state, kind, queue, tenant, key, like and times"))
+		return nil, "", refuse("filter", v.T("contains a filter that bulk actions do not support; use state, kind, queue, tenant, key, like and times"))
 	}
 	return &fairleadv1.NewBulk{Action: v.Path[strings.LastIndexByte(v.Path, '/')+1:], Filter: filterOf(f.ListJobsRequest), Cause: f.like}, raw, nil
 }
@@ -184,5 +186,5 @@ func stopBulk(v *visit) (done, error) {
 		return done{}, err
 	}
 	_, err = v.bulks.StopBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: bulk.GetId()})
-	return done{Notice: v.T("The bulk action stops before its next step. Jobs not yet processed stay unchanged.")}, err
+	return done{Notice: v.T("The bulk action will stop before its next step. Jobs that have not been processed stay unchanged.")}, err
 }

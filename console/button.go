@@ -2,17 +2,17 @@ package console
 
 import "slices"
 
-// button opens the form of an action on something. Buttons decide what is offered; the API
-// decides what is done.
+// button opens the form of an action on an object. Buttons determine what is offered; the
+// API determines what is done.
 type button[T any] struct {
-	Name   string // of the form, below the path of what it is about
-	Method string // of the API, which says who may
+	Name   string // name of the form, below the path of the object
+	Method string // API method, which determines the required role
 	Label  string
-	Row    bool         // lists have it too
-	fits   func(T) bool // reports whether it is offered for something as it stands
+	Row    bool         // whether lists have it too
+	fits   func(T) bool // reports whether it is offered for an object in its current state
 }
 
-// offered are the buttons of something as it stands.
+// offered returns the buttons for an object in its current state.
 func offered[T any](all []button[T], subject T) (some []button[T]) {
 	for _, button := range all {
 		if button.fits(subject) {
@@ -22,7 +22,7 @@ func offered[T any](all []button[T], subject T) (some []button[T]) {
 	return some
 }
 
-// in reports of a state whether it is one of some.
+// in returns a function that reports whether a state is one of the given states.
 func in(states ...string) func(string) bool {
 	return func(state string) bool { return slices.Contains(states, state) }
 }

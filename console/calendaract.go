@@ -14,8 +14,8 @@ var calendarActions = []action{
 	{name: "calendar-delete", path: "/calendars/{name}/delete", Title: "Delete calendar", Nav: "calendars", method: "DeleteCalendar", Grave: true, load: loadCalendarRemoval, do: deleteCalendar},
 }
 
-// calendarForm is a calendar that is edited, or a new one, and what comes of it as it was
-// typed.
+// calendarForm contains a calendar to edit, or a new one, and its effect with the current
+// input.
 type calendarForm struct {
 	*fairleadv1.Calendar
 	Effect *calendarEffect
@@ -24,7 +24,7 @@ type calendarForm struct {
 // IsNew reports whether the calendar is not stored yet.
 func (f *calendarForm) IsNew() bool { return f.GetVersion() == 0 }
 
-// editedCalendar is the calendar that the form is about, or an empty one.
+// editedCalendar returns the calendar of the form, or an empty one.
 func (v *visit) editedCalendar() (*fairleadv1.Calendar, error) {
 	name := v.Value("name")
 	if name == "" {
@@ -52,7 +52,7 @@ func loadCalendarForm(v *visit) (any, error) {
 	return form, nil
 }
 
-// loadCalendarEffect is what comes of a calendar as it was typed.
+// loadCalendarEffect returns the effect of a calendar with the current input.
 func loadCalendarEffect(v *visit) (any, error) {
 	form, err := loadCalendarForm(v)
 	if err != nil {
@@ -73,7 +73,7 @@ func createCalendar(v *visit) (done, error) {
 	return v.storedCalendar(made), nil
 }
 
-// changedCalendar is the stored calendar with what was changed in the form.
+// changedCalendar returns the stored calendar with the changes of the form.
 func (v *visit) changedCalendar() (*fairleadv1.Calendar, error) {
 	current, err := v.editedCalendar()
 	if err != nil {
@@ -88,7 +88,7 @@ func (v *visit) changedCalendar() (*fairleadv1.Calendar, error) {
 	return wanted, f.err()
 }
 
-// calendarWhatIf is what would be saved.
+// calendarWhatIf returns the change that would be saved.
 func calendarWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
 	wanted, err := v.changedCalendar()
 	return &fairleadv1.WhatIfChange{Calendar: wanted}, err
@@ -106,15 +106,16 @@ func updateCalendar(v *visit) (done, error) {
 	return v.storedCalendar(stored), nil
 }
 
-// storedCalendar leads to the page of a calendar that was stored.
+// storedCalendar redirects to the page of a stored calendar.
 func (v *visit) storedCalendar(calendar *fairleadv1.Calendar) done {
 	return done{Notice: v.T("Calendar %s was saved.", calendar.GetName()), To: "/calendars/" + url.PathEscape(calendar.GetName())}
 }
 
-// calendarRemoval is a calendar that is to be deleted.
+// calendarRemoval is a calendar to be deleted.
 type calendarRemoval struct{ *calendarForm }
 
-// Barred reports whether a schedule names the calendar: the API keeps it then.
+// Barred reports whether a schedule uses the calendar, so that the API would refuse to
+// delete it.
 func (r calendarRemoval) Barred() bool { return len(r.Effect.Moves) > 0 }
 
 func loadCalendarRemoval(v *visit) (any, error) {
@@ -125,8 +126,8 @@ func loadCalendarRemoval(v *visit) (any, error) {
 	return calendarRemoval{form.(*calendarForm)}, nil
 }
 
-// deleteCalendar removes the calendar as the form showed it: the API has no version for
-// that.
+// deleteCalendar deletes the calendar if it is still as the form showed it, because the API
+// accepts no version for deletions.
 func deleteCalendar(v *visit) (done, error) {
 	name := v.Value("name")
 	calendar, err := v.editedCalendar()
@@ -144,7 +145,7 @@ func deleteCalendar(v *visit) (done, error) {
 	return done{Notice: v.T("Calendar %s was deleted.", name), To: "/calendars"}, nil
 }
 
-// typedCalendar is a calendar with what was typed into its form.
+// typedCalendar returns a calendar with the input of its form.
 func (v *visit) typedCalendar(base *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	calendar, f := proto.CloneOf(base), v.fields()
 	if base.GetVersion() == 0 {
@@ -163,5 +164,5 @@ func (v *visit) typedCalendar(base *fairleadv1.Calendar) (*fairleadv1.Calendar, 
 	return calendar, f.err()
 }
 
-// weekdayNames are the weekdays as the API has them, Monday first.
+// weekdayNames lists the API's names of weekdays, Monday first.
 var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}

@@ -36,7 +36,7 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	form.Set("year", "2027")
 	r.shows(first(r.sends(200, path+"/edit/effect", form)), `id="year-2027"`, "2027-12-31\nevery Friday")
 	form.Set("ranges", "2027-12-27")
-	r.shows(first(r.sends(200, path+"/edit/effect", form)), "ranges: must contain a first and a last day")
+	r.shows(first(r.sends(200, path+"/edit/effect", form)), "ranges: must contain one range per line")
 	r.shows(first(r.sends(400, path+"/edit", form)), `id="problem"`, ">2027-12-27<")
 	form.Set("ranges", "")
 	stale := filled(r.page(200, path+"/edit"))
@@ -46,7 +46,7 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 	r.shows(page, `value="mine"`, "Changed by someone else. The current value is nothing.")
 
 	r.asks("DELETE", "/api/v1/schedules/nightly", "")
-	r.shows(r.page(200, path+"/delete"), "The calendar is deleted")
+	r.shows(r.page(200, path+"/delete"), "The calendar will be deleted")
 	r.sends(303, path+"/delete", url.Values{})
 	r.page(404, path)
 }

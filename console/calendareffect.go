@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	usersLookedAt = 5000 // schedules that are looked through for a calendar
-	usersShown    = 20   // of those that name it
+	usersLookedAt = 5000 // number of schedules that are searched for users of a calendar
+	usersShown    = 20   // number of users that are shown
 )
 
-// calendarEffect is a year of a calendar as it was typed, and what becomes of the schedules
-// that name it.
+// calendarEffect shows a year of a calendar with the current input, and the effect on the
+// schedules that use it.
 type calendarEffect struct {
 	Year   int
 	Months []monthPicture
-	Users  count // schedules that name it
+	Users  count // schedules that use it
 	Moves  []movedSchedule
-	Why    string // what was typed is not whole; empty: it is
+	Why    string // error in the input; empty = valid
 }
 
-// movedSchedule is a schedule and its next instant, as it is and as it would be.
+// movedSchedule is a schedule with its next instant, before and after the change.
 type movedSchedule struct {
 	*fairleadv1.Schedule
-	Before, After time.Time // zero: none
+	Before, After time.Time // zero = none
 }
 
-// Moved reports whether the next instant is another one.
+// Moved reports whether the next instant changes.
 func (m movedSchedule) Moved() bool { return !m.Before.Equal(m.After) }
 
 func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEffect, error) {
@@ -39,7 +39,7 @@ func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEf
 	}
 	effect := &calendarEffect{Year: year, Months: yearPicture(year, today, exclusionsOf(typed))}
 	if current.GetVersion() == 0 {
-		return effect, nil // no schedule can name it yet
+		return effect, nil // no schedule can use it yet
 	}
 	users, more, err := v.schedulesNaming(current.GetName())
 	if err != nil {
@@ -52,7 +52,8 @@ func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEf
 	return effect, nil
 }
 
-// nextBy is the next instant of a schedule by a calendar; zero: none, or it is not known.
+// nextBy returns the next instant of a schedule with a calendar, or zero if there is none
+// or it is unknown.
 func (v *visit) nextBy(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) time.Time {
 	plan, err := planOf(s, calendar)
 	if err != nil || plan.unforeseeable() {
@@ -64,7 +65,8 @@ func (v *visit) nextBy(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) ti
 	return time.Time{}
 }
 
-// schedulesNaming are the schedules that name a calendar; more: not all were looked at.
+// schedulesNaming returns the schedules that use a calendar; more reports whether some
+// schedules were not searched.
 func (v *visit) schedulesNaming(calendar string) (users []*fairleadv1.Schedule, more bool, err error) {
 	request := &fairleadv1.ListSchedulesRequest{PageSize: 1000}
 	for looked := 0; looked < usersLookedAt; {

@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// dates are those of a field, with spaces, commas or lines between them.
+// dates returns the dates in a field, separated by spaces, commas or line breaks.
 func (p *parameters) dates(name string) []string {
 	return strings.FieldsFunc(p.text(name), func(r rune) bool { return strings.ContainsRune(" ,;\t\n", r) })
 }
 
-// ranges are those of a field, one in each line: its first and its last day.
+// ranges returns the ranges in a field, one per line: first and last day.
 func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
 	for line := range strings.Lines(p.text(name)) {
 		days := slices.DeleteFunc(strings.Fields(line), func(word string) bool { return strings.Trim(word, "-–") == "" || word == "to" })
@@ -25,30 +25,30 @@ func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
 		case 2:
 			all = append(all, &fairleadv1.DateRange{From: days[0], To: days[1]})
 		default:
-			p.refuse(name, p.v.T("must contain a first and a last day per line, such as 2026-12-24 – 2027-01-01"))
+			p.refuse(name, p.v.T("must contain one range per line, such as 2026-12-24 – 2027-01-01"))
 		}
 	}
 	return all
 }
 
-// soundCalendar refuses a calendar that could not be stored: what is drawn of one takes
-// room for each of its days and ranges.
+// soundCalendar rejects a calendar that could not be stored: drawing a calendar takes
+// memory for each of its days and ranges.
 func (p *parameters) soundCalendar(calendar *fairleadv1.Calendar) {
 	judged := calendarOf(calendar)
 	if judged.Name == "" {
-		judged.Name = "new" // a name is asked for when the form is sent
+		judged.Name = "new" // the name is required only on submission
 	}
 	if err := schedule.NormalizeCalendar(&judged); err != nil && p.wrong == nil {
 		p.wrong = connect.NewError(connect.CodeInvalidArgument, err)
 	}
 }
 
-// weekdayTick is a weekday to tick.
+// weekdayTick is the checkbox of a weekday.
 type weekdayTick struct {
 	Name, Label, Value string
 }
 
-// CalendarFields are the values of a calendar in its form.
+// CalendarFields returns the values of a calendar for its form.
 func (v *visit) CalendarFields(calendar *fairleadv1.Calendar) map[string]any {
 	var ticks []weekdayTick
 	for i, day := range weekdayNames {

@@ -10,16 +10,16 @@ import (
 
 const (
 	calendarsShown = 50
-	comingShown    = 4 // days of a calendar in the list
+	comingShown    = 4 // number of upcoming days of a calendar in the list
 )
 
-// calendarsPage is a list of calendars.
+// calendarsPage is a page of calendars.
 type calendarsPage struct {
 	Rows        []calendarRow
 	Next, First string
 }
 
-// calendarRow is a calendar and its next days.
+// calendarRow is a calendar with its next days.
 type calendarRow struct {
 	*fairleadv1.Calendar
 	Weekdays []string // translated
@@ -65,7 +65,7 @@ func (v *visit) calendarRow(calendar *fairleadv1.Calendar) calendarRow {
 	return row
 }
 
-// weekdays are those of a calendar in the viewer's language, Monday first.
+// weekdays returns the weekdays of a calendar in the viewer's language, Monday first.
 func (v *visit) weekdays(calendar *fairleadv1.Calendar) (names []string) {
 	for i := range 7 {
 		day := time.Weekday((i + 1) % 7).String()
@@ -76,14 +76,14 @@ func (v *visit) weekdays(calendar *fairleadv1.Calendar) (names []string) {
 	return names
 }
 
-// calendarPage is a year of a calendar.
+// calendarPage shows a year of a calendar.
 type calendarPage struct {
 	calendarRow
 	Year         int
-	Before, Then string // links to other years; empty: there is none
+	Before, Then string // links to other years; empty = none
 	Months       []monthPicture
-	Dates        []string                // that count in this year
-	Ranges       []*fairleadv1.DateRange // that touch it
+	Dates        []string                // dates in this year
+	Ranges       []*fairleadv1.DateRange // ranges that overlap the year
 }
 
 const lastYear = 9999
@@ -124,7 +124,7 @@ func loadCalendar(v *visit) (any, error) {
 	return page, nil
 }
 
-// DayTitle is what a day shows when one points at it: why it is left out.
+// DayTitle returns the tooltip of a day, with the reason for its exclusion.
 func (v *visit) DayTitle(day dayPicture) string {
 	title := []string{day.Date.Format(time.DateOnly)}
 	for _, why := range day.Excluded {
@@ -143,7 +143,7 @@ func (v *visit) DayTitle(day dayPicture) string {
 	return strings.Join(title, "\n")
 }
 
-// MonthLabel is a picture of a month in words.
+// MonthLabel describes the picture of a month in words.
 func (v *visit) MonthLabel(month monthPicture) string {
 	var days []string
 	for _, day := range month.Days {
@@ -153,21 +153,21 @@ func (v *visit) MonthLabel(month monthPicture) string {
 	}
 	name := v.T(month.Month.String())
 	if len(days) == 0 {
-		return v.T("%s: no day is excluded", name)
+		return v.T("%s: no excluded days", name)
 	}
 	return v.T("%s: excluded days are %s", name, strings.Join(days, ", "))
 }
 
-// MonthName is the name of a month.
+// MonthName returns the name of a month.
 func (v *visit) MonthName(month time.Month) string { return v.T(month.String()) }
 
-// weekHead is where the name of a weekday stands above a month.
+// weekHead is the position of a weekday's name above a month.
 type weekHead struct {
 	Name string
 	X    int
 }
 
-// WeekHeads are the short names of the weekdays, Monday first.
+// WeekHeads returns the short names of the weekdays, Monday first.
 func (v *visit) WeekHeads() (heads []weekHead) {
 	for i, name := range []string{"Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"} {
 		heads = append(heads, weekHead{v.T(name), i*dayWidth + dayWidth/2})

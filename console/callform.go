@@ -9,16 +9,16 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// callFields are those of an HTTP call that have fields of their own in a form. All else of
-// it stays as it is stored, or is edited as a document.
+// callFields contains the parts of an HTTP call that have form fields. The other parts stay
+// as stored, or are edited as a document.
 type callFields struct {
 	Method, URL string
-	Headers     string // a line each, as "Name: value"
+	Headers     string // one header per line, as "Name: value"
 	Body        string
 }
 
-// callFieldsOf shows the args of a job as the fields of a call; false: they are none that
-// these can show.
+// callFieldsOf returns the args of a job as the fields of a call, and false if the fields
+// cannot represent them.
 func callFieldsOf(job *fairleadv1.NewJob) (fields callFields, is bool) {
 	fields = callFields{Method: "POST"}
 	if job.GetKind() != httpKind {
@@ -52,7 +52,7 @@ func callFieldsOf(job *fairleadv1.NewJob) (fields callFields, is bool) {
 	return fields, true
 }
 
-// call reads the fields of a call into args, beside what they have else.
+// call reads the fields of a call into args, and leaves other values in args unchanged.
 func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	fresh := !f.stored || job.GetKind() != httpKind
 	if !fresh && !slices.ContainsFunc([]string{"call_method", "call_url", "call_headers", "call_body"}, f.edited) {
@@ -60,7 +60,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	}
 	args := map[string]json.RawMessage{}
 	if !fresh && len(job.GetArgs()) > 0 && json.Unmarshal(job.GetArgs(), &args) != nil {
-		f.refuse("args", f.v.T("do not describe an HTTP request; edit them as JSON"))
+		f.refuse("args", f.v.T("are not an HTTP request; edit them as JSON"))
 		return
 	}
 	before := len(args) > 0
@@ -70,14 +70,14 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 		}
 		delete(args, strings.TrimPrefix(name, "call_"))
 		if value := read(); value != nil {
-			args[strings.TrimPrefix(name, "call_")], _ = json.Marshal(value) // texts and documents always encode
+			args[strings.TrimPrefix(name, "call_")], _ = json.Marshal(value) // encoding strings and documents cannot fail
 		}
 	}
 	set("call_method", func() any { return f.text("call_method") })
 	set("call_url", func() any {
 		typed, whole := restoreUserinfo([]byte(f.text("call_url")), job.GetArgs())
 		if !whole {
-			f.refuse("call_url", f.v.T("contains *** in place of another URL's user name and password; replace it with the actual values"))
+			f.refuse("call_url", f.v.T("contains *** instead of the user name and password of another URL; replace it with the actual values"))
 		}
 		return string(typed)
 	})
@@ -87,7 +87,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 	job.Args, _ = json.Marshal(args)
 }
 
-// headers reads a header from each line; nil: there are none.
+// headers reads one header per line; it returns nil if there are none.
 func (f *scheduleFields) headers() any {
 	headers := map[string]string{}
 	for line := range strings.Lines(f.text("call_headers")) {
@@ -106,8 +106,8 @@ func (f *scheduleFields) headers() any {
 	return headers
 }
 
-// typedBody is a body as args have it: an object or a list as it is, all else as a text; nil
-// if it is empty.
+// typedBody returns a body in the form of args: an object or a list as it is, other input
+// as a string, and nil if it is empty.
 func typedBody(typed string) any {
 	switch {
 	case typed == "":

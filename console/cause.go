@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
-// causePage is what failed of one cause. Its address has nothing in it that changes with
-// time: it can be passed on.
+// causePage shows the failures with one cause. Its URL contains nothing that changes with
+// time, so it can be shared.
 type causePage struct {
 	Kind, Like string
 	Span       string
@@ -18,35 +18,35 @@ type causePage struct {
 	From, To   time.Time
 	Trend      trend
 	Ticks      []tick
-	Jobs       []*fairleadv1.Job // the newest of it
+	Jobs       []*fairleadv1.Job // newest failed jobs with this cause
 	Found      int
-	Looked     int  // jobs that were looked at
-	More       bool // there are older ones that were not
+	Looked     int  // number of jobs that were read
+	More       bool // whether there are older jobs that were not read
 	First      time.Time
 	Last       time.Time
 	Tenants    []tenantShare
-	Retry      string // leads to the form that runs all of them again
+	Retry      string // link to the form that retries all of them
 }
 
-// tenantShare is how many of the jobs are of a tenant.
+// tenantShare is the number of the jobs that belong to a tenant.
 type tenantShare struct {
 	Tenant string
 	N      int
 }
 
 const (
-	causeWindows = 4  // of windowJobs, that are looked through
-	causeRows    = 20 // jobs that are listed
+	causeWindows = 4  // number of windows of windowJobs that are read
+	causeRows    = 20 // number of listed jobs
 	causeTicks   = 8
 )
 
-// causeSpans are the spans of time of the page.
+// causeSpans lists the periods of the page.
 var causeSpans = []struct {
 	name string
 	span time.Duration
 }{{"1h", time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour}}
 
-// causeHref is the page of a cause among the jobs that a list shows.
+// causeHref returns the link to the page of a cause among the jobs of a list.
 func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest) string {
 	parameters := []any{"kind", kind, "like", like}
 	for _, tenant := range filter.GetTenant() {
@@ -69,7 +69,7 @@ func loadCause(v *visit) (any, error) {
 		}
 	}
 	if page.Kind == "" || page.Like == "" {
-		p.refuse("kind", v.T("and like together select a failure; follow a link on the failures page to set both"))
+		p.refuse("kind", v.T("must be specified together with like; follow a link on the failures page"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err
@@ -89,7 +89,8 @@ func loadCause(v *visit) (any, error) {
 	return page, nil
 }
 
-// look reads failed jobs, window by window, and keeps what it needs of those of the cause.
+// look reads failed jobs, window by window, and retains what it needs of those with the
+// cause.
 func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 	var ended []time.Time
 	places := map[string]int{}
@@ -133,8 +134,8 @@ func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 	return nil
 }
 
-// AxisHeight is how high the picture is with the times below it.
+// AxisHeight returns the height of the chart including the time labels.
 func (p *causePage) AxisHeight() int { return p.Trend.Height + 16 }
 
-// Share is a part of all jobs of the cause.
+// Share returns a bar of a part of the jobs.
 func (p *causePage) Share(n int) map[string]any { return bar(float64(n), float64(p.Found), text(n)) }

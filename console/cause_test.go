@@ -46,7 +46,7 @@ func TestFailuresOfOneCauseHaveAPageOfTheirOwn(t *testing.T) {
 		t.Fatal("no button runs all of them again")
 	}
 	r.shows(r.page(http.StatusOK, html.UnescapeString(retry[1])), `<strong id="bulk-matched">6</strong>`, "Error: order N not found")
-	r.shows(r.page(http.StatusBadRequest, "/failures/cause?kind=import"), "like together select a failure")
+	r.shows(r.page(http.StatusBadRequest, "/failures/cause?kind=import"), "must be specified together with like")
 }
 
 func TestATrendCountsWhatIsInItsSpan(t *testing.T) {

@@ -21,6 +21,21 @@ func TestAChartHasAGapWhereThereIsNoFigure(t *testing.T) {
 	}
 }
 
+func TestAChartHasAGapWhereNoPageWasOpen(t *testing.T) {
+	c := &Console{}
+	data := ""
+	for _, second := range []int64{1000, 1002, 1100} {
+		v := &visit{console: c, Now: time.Unix(second, 0)}
+		var err error
+		if data, _, err = v.chart("one", []string{"a"}, float64(second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := `[[1000,1002,1004,1100],[1000,1002,null,1100]]`; data != want {
+		t.Errorf("got %s, want %s", data, want)
+	}
+}
+
 func TestAChartHasOneSamplePerTickAndSubject(t *testing.T) {
 	v := &visit{console: &Console{}, Now: time.Unix(1000, 0)}
 	for range 3 {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// judged is what the form of an action with a check has loaded.
+// judged is implemented by the form data of an action with a check.
 type judged interface {
-	// Sound reports whether what was sent can be done as it is.
+	// Sound reports whether the input is valid.
 	Sound() bool
 }
 
-// check shows the form again, with what was sent as it will be understood. If that is
-// sound, sending the same once more does it.
+// check shows the form again, with the input as the API understands it. If the input is
+// valid, submitting it again carries out the action.
 func (c *Console) check(w http.ResponseWriter, v *visit, a *action) {
 	data, err := a.load(v)
 	if err != nil {
@@ -33,10 +33,10 @@ func (c *Console) check(w http.ResponseWriter, v *visit, a *action) {
 	c.renderForm(w, status, v, form)
 }
 
-// checked reports whether exactly what was sent has been checked before.
+// checked reports whether exactly this input was checked before.
 func (v *visit) checked() bool { return v.posted.Get("checked") == v.mark() }
 
-// mark stands for what was typed into a form: another one, for anything else.
+// mark returns a hash of the input of a form.
 func (v *visit) mark() string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(v.posted)) {
@@ -51,11 +51,11 @@ func (v *visit) mark() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// addTo writes a value that may be large, without a copy of the whole.
+// addTo adds a value, which may be large, without copying the whole of it.
 func addTo(sum hash.Hash, value string) {
 	for chunk := make([]byte, 0, 4<<10); value != ""; {
 		n := min(len(value), cap(chunk))
-		_, _ = sum.Write(append(chunk, value[:n]...)) // a hash takes everything
+		_, _ = sum.Write(append(chunk, value[:n]...)) // writing to a hash cannot fail
 		value = value[n:]
 	}
 }

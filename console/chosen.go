@@ -7,8 +7,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// RetryTasks leads to the form that does failed tasks again that a list shows of one cause;
-// empty: there are none, or the list shows more than one cause.
+// RetryTasks returns the link to the form that retries the failed tasks of a list with one
+// cause, or an empty string if there are none or the list has several causes.
 func (v *visit) RetryTasks(b *fairleadv1.Batch, tasks []*fairleadv1.BatchTask) string {
 	if v.Get("like") == "" || !retryable(b) {
 		return ""
@@ -36,7 +36,7 @@ func (v *visit) RetryItems(s *fairleadv1.Sweep, items []*fairleadv1.FailedItem) 
 	return v.retryHref(sweepPath(s), "indexes", failed)
 }
 
-// retryHref is a form in whose field some numbers stand.
+// retryHref returns the link to a form with some numbers in a field.
 func (v *visit) retryHref(path, field string, numbers []int64) string {
 	if len(numbers) == 0 {
 		return ""
@@ -48,12 +48,12 @@ func (v *visit) retryHref(path, field string, numbers []int64) string {
 	return v.Href(path+"/retry", field, strings.Join(written, ","))
 }
 
-// Chosen is how many numbers stand in a field of a form.
+// Chosen returns the number of numbers in a form field.
 func (v *visit) Chosen(field string) int {
 	return len(numbersIn(v.Entered(field, v.Get(field))))
 }
 
-// numbersIn are the parts of a text that commas, spaces or lines set apart.
+// numbersIn returns the parts of a string, separated by commas, spaces or line breaks.
 func numbersIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\n", r) })
 }

@@ -4,12 +4,12 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// nodesPage is what runs jobs.
+// nodesPage shows the nodes.
 type nodesPage struct {
 	Nodes []nodeLine
 }
 
-// nodeLine is a node, and what its jobs are counted by.
+// nodeLine is a node with its state.
 type nodeLine struct {
 	*fairleadv1.Node
 	State string
@@ -30,7 +30,7 @@ func loadNodes(v *visit) (any, error) {
 	return page, nil
 }
 
-// maxRows is how many rows a page has at most, whatever there is.
+// maxRows limits the number of rows on a page.
 const maxRows = 500
 
 func nodeState(node *fairleadv1.Node) string {
@@ -45,10 +45,10 @@ func nodeState(node *fairleadv1.Node) string {
 	return "alive"
 }
 
-// queuesPage is what waits where.
+// queuesPage shows queues and kinds.
 type queuesPage struct {
 	Queues []queueLine
-	Cut    bool // there are more than a page holds
+	Cut    bool // whether there are more than fit on a page
 	Kinds  []*fairleadv1.Kind
 }
 
@@ -58,7 +58,7 @@ type queueLine struct {
 	Counts []stateCount
 }
 
-// stateCount is how many jobs are in a state.
+// stateCount is the number of jobs in a state.
 type stateCount struct {
 	State string
 	count

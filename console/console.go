@@ -11,21 +11,21 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Options of a console. The zero value is one at "/" of a server without TLS.
+// Options configures a console. The zero value is a console at "/" of a server without TLS.
 type Options struct {
-	// Prefix is the path under which it is mounted, as "/ops/fairlead". The handler is
-	// given requests with the prefix, as http.ServeMux passes them on.
+	// Prefix is the path under which the console is mounted, such as "/ops/fairlead". The
+	// handler expects requests that include the prefix, as http.ServeMux passes them on.
 	Prefix string
-	// Secure says that browsers reach it by HTTPS though it does not speak TLS itself,
-	// as behind a proxy.
+	// Secure reports that browsers use HTTPS although the server itself does not use TLS, for
+	// example behind a proxy.
 	Secure bool
-	// Provider signs viewers in elsewhere; nil: they enter a token.
+	// Provider signs viewers in with an identity provider; nil = viewers enter a token.
 	Provider Provider
 	// Version is shown in the footer.
 	Version string
-	// Stopping is closed when the program is to end: open pages are asked to come back.
+	// Stopping is closed when the program shuts down: open pages are then asked to reconnect.
 	Stopping <-chan struct{}
-	// Log gets what went wrong; nil: slog.Default.
+	// Log receives errors; nil = slog.Default.
 	Log *slog.Logger
 }
 
@@ -36,7 +36,7 @@ type Console struct {
 	services  *services
 	templates *templates
 	assets    *assets
-	views     perTick[[]byte] // live parts, by who may see them and how they read
+	views     perTick[[]byte] // live parts, by permissions and display preferences
 	stats     perTick[*fairleadv1.ScheduleStats]
 	loads     perTick[*lookedAt]
 	history   history
@@ -45,7 +45,7 @@ type Console struct {
 	now       func() time.Time
 }
 
-// New makes the console of a service, whose API is called in process.
+// New returns the console of a service. It calls the API in process.
 func New(api http.Handler, options Options) (*Console, error) {
 	options.Prefix = strings.TrimSuffix(options.Prefix, "/")
 	if options.Prefix != "" && !strings.HasPrefix(options.Prefix, "/") {
@@ -69,7 +69,7 @@ func New(api http.Handler, options Options) (*Console, error) {
 	return c, nil
 }
 
-// route says what answers which path.
+// route registers the handlers of all paths.
 func (c *Console) route() {
 	protected := http.NewCrossOriginProtection()
 	handle := func(pattern string, handler http.HandlerFunc) {
@@ -108,10 +108,10 @@ func (c *Console) route() {
 	handle("GET /", c.notFound)
 }
 
-// ServeHTTP answers with a page, a part of one, or an asset.
+// ServeHTTP serves a page, a part of a page, or an asset.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	// Nothing but what the console itself serves: no inline scripts or styles, no other
+	// Allow only content that the console itself serves: no inline scripts or styles, no other
 	// origins, no frames.
 	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")

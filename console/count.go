@@ -1,17 +1,17 @@
 package console
 
-// count is a number of rows, and where these rows are.
+// count is a number of rows, with a link to them.
 type count struct {
 	N    int64
-	More bool // there are more: counting stopped at N
+	More bool // whether counting stopped at N and there are more
 	Href string
-	Tone string // how it is coloured: a state, or empty
+	Tone string // state that determines the color, or empty
 }
 
-// Count is the number itself, for templates of what embeds one.
+// Count returns the count itself, for templates with types that embed it.
 func (c count) Count() count { return c }
 
-// countText writes the number; one that stopped at a bound has a plus.
+// countText formats the number; a plus sign marks a lower bound.
 func (v *visit) countText(c count) string {
 	if c.More {
 		return v.Num(c.N) + "+"
@@ -22,5 +22,5 @@ func (v *visit) countText(c count) string {
 // CountOf is countText for templates that have a count.
 func (v *visit) CountOf(c count) string { return v.countText(c) }
 
-// CountText is countText for templates.
+// CountText is countText for templates with a count as their data.
 func (s *shown) CountText() string { return s.countText(s.Data.(count)) }

@@ -1,44 +1,44 @@
-// Package console is the web console: an http.Handler with pages that show what a
-// cluster does and why a job does not run.
+// Package console is the web console: an http.Handler with pages that show the activity of
+// a cluster and explain why jobs are not running.
 //
-// # Where it stands
+// # Architecture
 //
-// The console is a client of the service's API like any other. It is given the handler
-// of that API, calls it in process with the token of the viewer, and knows no store:
-// roles, tenant scopes and the audit log hold for a page as they hold for a call.
+// The console is a regular client of the service's API. It receives the handler of that
+// API, calls it in process with the viewer's token, and has no access to a store: roles,
+// tenant restrictions and the audit log apply to pages in the same way as to API calls.
 //
-// # A screen
+// # Screens
 //
-// A screen is a path, a function that loads what it shows, and a template with two
-// parts: "NAME-head" is sent once, with filters and whatever a person may be typing
-// into; "NAME" is live, and is sent again when it has changed. All screens are listed in
-// screens.go.
+// A screen consists of a path, a function that loads its data, and a template with two
+// parts: "NAME-head" is sent once, with filters and everything that a user may be typing
+// into; "NAME" is live, and is sent again after each change. screens.go lists all screens.
 //
-// # An action
+// # Actions
 //
-// An action is a path with a form, a function that loads what the form shows, and one that
-// does what it says by calling the API; the lists of them stand beside what they are about,
-// and actions.go puts them together. The form is a page, and opens over the page where its
-// button is if the browser runs scripts. It says what will be touched before it is sent. If
-// the API refuses, the form is shown again, with what was typed and with what has changed
-// since it was opened. After an action nothing is shown that was read before it.
+// An action consists of a path with a form, a function that loads the form's data, and one
+// that carries out the action by calling the API. The lists of actions are next to the code
+// of their objects, and actions.go combines them. The form is a page; in browsers that run
+// scripts, it opens as a dialog over the page with its button. It describes the effect
+// before it is submitted. If the API refuses, the form is shown again, with the input and
+// with the values that have changed since it was opened. After an action, pages show no
+// data read before it.
 //
-// A fragment is a part of a form that the API makes anew while one types, as the next fires
-// of a schedule. A long form, into which much is typed, is a page and does not open over one.
+// A fragment is a part of a form that is updated through the API while the user types, such
+// as the next fires of a schedule. Long forms are always separate pages.
 //
-// An action with a Check first shows what was sent as the API understands it, and stores
-// nothing: sending exactly the same once more does it. Buttons say for what they are
-// offered; the API says what is done.
+// An action with a Check first shows the input as the API understands it, without storing
+// anything: submitting exactly the same input again carries it out. Buttons determine when
+// they are offered; the API determines what is done.
 //
 // # Many viewers
 //
-// Time is cut into ticks of two seconds. Within a tick a question to the API is asked
-// once for all viewers who may see the same, and a page is rendered once for all who
-// read it in the same language and zone. What the database has to do does not grow with
-// the number of open pages.
+// Time is divided into ticks of two seconds. Within a tick, a query to the API is made once
+// for all viewers with the same permissions, and a page is rendered once for all of them
+// with the same language and time zone. So the load on the database does not grow with the
+// number of open pages.
 //
 // # Numbers
 //
-// A number that counts rows is drawn by the template "count", which makes it a link to
-// exactly these rows. A count that stopped at a bound leads to a list with that bound.
+// The template "count" renders a number of rows as a link to exactly these rows. A count
+// that stopped at a limit links to a list with that limit.
 package console

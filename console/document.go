@@ -7,11 +7,11 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// shownDocument is how many bytes of a document a page shows. A document may have a
-// megabyte, and a page is sent again whenever it changes.
+// shownDocument limits the number of bytes of a document on a page. A document may have a
+// megabyte, and a page is sent again after each change.
 const shownDocument = 32 << 10
 
-// Beginning is as much of a document as a page shows.
+// Beginning returns the part of a document that a page shows.
 func (v *visit) Beginning(document []byte) []byte {
 	if len(document) <= shownDocument {
 		return document
@@ -23,16 +23,16 @@ func (v *visit) Beginning(document []byte) []byte {
 	return document[:cut]
 }
 
-// Rest is how many bytes of a document a page does not show.
+// Rest returns the number of bytes of a document that a page does not show.
 func (v *visit) Rest(document []byte) int { return len(document) - len(v.Beginning(document)) }
 
-// Document is where the whole of a document is.
+// Document returns the URL of the complete document.
 func (v *visit) Document(list string, id any, name string) string {
 	return v.Prefix() + v.below(list, text(id)) + "/documents/" + name
 }
 
-// documents are what a page of a list shows the beginning of, by the path of the list and
-// the name of the document.
+// documents contains the functions that load documents, by the path of the list and the
+// name of the document.
 var documents = map[string]map[string]func(*visit) ([]byte, error){
 	"/jobs": {
 		"args":     ofJob((*fairleadv1.Job).GetArgs),
@@ -64,7 +64,7 @@ func ofJob(document func(*fairleadv1.Job) []byte) func(*visit) ([]byte, error) {
 	}
 }
 
-// document answers with a whole document, as the viewer may see it.
+// document serves a complete document, with the viewer's permissions.
 func (c *Console) document(named map[string]func(*visit) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := c.identify(r)
@@ -84,6 +84,6 @@ func (c *Console) document(named map[string]func(*visit) ([]byte, error)) http.H
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_, _ = w.Write(withoutUserinfo(body)) // a viewer that has gone needs no answer
+		_, _ = w.Write(withoutUserinfo(body)) // the viewer may have disconnected
 	}
 }

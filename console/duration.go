@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// amount is a part of a length of time.
+// amount is a part of a duration.
 type amount struct{ number, unit string }
 
-// amountsOf are the one or two parts of a length of time that matter: 340ms, 12s, 3m 5s,
+// amountsOf returns the one or two most significant parts of a duration: 340ms, 12s, 3m 5s,
 // 2h 10m, 4d 3h.
 func amountsOf(d time.Duration) []amount {
 	pair := func(large int64, unit string, small int64, smaller string) []amount {
@@ -38,7 +38,7 @@ func amountsOf(d time.Duration) []amount {
 	}
 }
 
-// shortDuration writes a length of time as commands and settings have it.
+// shortDuration formats a duration as commands and settings accept it.
 func shortDuration(d time.Duration) string {
 	if d < 0 {
 		return "-" + shortDuration(-d)
@@ -53,7 +53,7 @@ func shortDuration(d time.Duration) string {
 	return written
 }
 
-// Dur writes how long something takes, for people.
+// Dur formats a duration for people.
 func (v *visit) Dur(value any) string {
 	d := span(value)
 	if d < 0 {

@@ -8,22 +8,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
-// failed is something that failed, to be grouped with others by its error.
+// failed is a failed object, to be grouped with others by its error.
 type failed struct {
 	Error string
 	At    time.Time
-	Name  string // of what has failed
-	Href  string // leads to it; empty: to nothing
+	Name  string // name of the failed object
+	Href  string // link to it; empty = no link
 }
 
-// errorGroup is failures whose errors are alike.
+// errorGroup is a group of failures with similar errors.
 type errorGroup struct {
-	Like   string // what their errors have in common
+	Like   string // common part of the errors
 	Count  count
 	Newest failed
 }
 
-// groupErrors groups failures whose errors are alike, the largest group first.
+// groupErrors groups failures with similar errors, largest group first.
 func groupErrors(all []failed) []errorGroup {
 	var groups []errorGroup
 	places := map[string]int{}

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	failureGroups  = 100 // that are shown
-	failureTenants = 5   // that are named of a group
+	failureGroups  = 100 // maximum number of groups shown
+	failureTenants = 5   // maximum number of tenants listed per group
 )
 
-// failures are failed jobs of one window by what they have in common.
+// failures groups the failed jobs of one window.
 type failures struct {
 	Groups   []failureGroup
-	Cut      bool // there are more groups than are shown
+	Cut      bool // whether there are more groups than shown
 	Filtered bool
-	Any      bool // jobs were looked at
+	Any      bool // whether any jobs were read
 	Old, New time.Time
 	Pages    map[string]any
 }
 
-// failureGroup is failed jobs of the same kind and cause.
+// failureGroup is a group of failed jobs with the same kind and cause.
 type failureGroup struct {
-	ID          string // of its element
+	ID          string // ID of its HTML element
 	Kind, Like  string
 	Count       count
-	First, Last time.Time // when jobs of it ended
+	First, Last time.Time // times of the first and last failure
 	Newest      *fairleadv1.Job
 	Trend       trend
-	Href        string // of its page
+	Href        string // link to its page
 	Tenants     []string
-	Others      bool // there are more tenants
+	Others      bool // whether there are more tenants
 	jobs        int64
 	ended       []time.Time
 }
@@ -79,7 +79,7 @@ func loadFailures(v *visit) (any, error) {
 	return f, nil
 }
 
-// endsOf is when the first and the last of some jobs ended.
+// endsOf returns the times of the first and last end among jobs.
 func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 	for _, job := range jobs {
 		ended := moment(job.GetFinishedAt())
@@ -93,11 +93,11 @@ func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 	return first, last
 }
 
-// failuresOf is the list of exactly the jobs of a group: those of its kind and cause
-// within the window. Jobs that were created after the window was read are left out.
+// failuresOf returns the link to the list of exactly the jobs of a group: those of its kind
+// and cause within the window. It leaves out jobs created after the window was read.
 func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest) string {
 	var last time.Time
-	for _, job := range window { // ids grow as jobs are stored, which is nearly as they are created
+	for _, job := range window { // IDs grow in the order of storing, which is nearly that of creation
 		if created := moment(job.GetCreatedAt()); created.After(last) {
 			last = created
 		}
@@ -115,8 +115,8 @@ func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter 
 	return v.Href("/jobs", parameters...)
 }
 
-// groupFailures puts together what failed in the same way, the most frequent first. The
-// jobs come newest first.
+// groupFailures groups similar failures, most frequent first. The jobs must be sorted
+// newest first.
 func groupFailures(jobs []*fairleadv1.Job) []failureGroup {
 	type causeOf struct{ kind, like string }
 	places := map[causeOf]int{}
@@ -154,7 +154,7 @@ func (g *failureGroup) add(job *fairleadv1.Job) {
 	}
 }
 
-// causeID names a group in a page: the same as long as the group is there.
+// causeID returns the element ID of a group, which is stable as long as the group exists.
 func causeID(kind, like string) string {
 	hash := fnv.New64a()
 	_, _ = fmt.Fprintf(hash, "%q %q", kind, like)

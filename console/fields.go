@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// count is a field that is a whole number from 0 on; zero if it is empty.
+// count returns a field that is a nonnegative integer, or zero if it is empty.
 func (p *parameters) count(name string) int32 {
 	n := p.integer(name)
 	if n < 0 {
@@ -17,7 +17,8 @@ func (p *parameters) count(name string) int32 {
 	return n
 }
 
-// counts is a field with numbers from 0 on, which commas, spaces or lines set apart.
+// counts returns a field with nonnegative numbers, separated by commas, spaces or line
+// breaks.
 func (p *parameters) counts(name string) (all []int64) {
 	for _, given := range numbersIn(p.text(name)) {
 		n, err := strconv.ParseInt(given, 10, 64)
@@ -30,7 +31,7 @@ func (p *parameters) counts(name string) (all []int64) {
 	return all
 }
 
-// span is a field that is a duration as 90s or 1m30s; nil if it is empty.
+// span returns a field that is a duration such as 90s or 1m30s, or nil if it is empty.
 func (p *parameters) span(name string) *durationpb.Duration {
 	given := p.text(name)
 	if given == "" {
@@ -44,15 +45,15 @@ func (p *parameters) span(name string) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// ticked reports whether a box was ticked.
+// ticked reports whether a checkbox was checked.
 func (p *parameters) ticked(name string) bool { return p.text(name) == "true" }
 
-// edited reports whether a field of a form has another value than when it was opened.
+// edited reports whether the value of a form field was changed since the form was opened.
 func (p *parameters) edited(name string) bool {
 	return strings.TrimSpace(p.values.Get(name)) != strings.TrimSpace(p.values.Get(wasPrefix+name))
 }
 
-// Span is a duration as a field takes it.
+// Span formats a duration for a field.
 func (v *visit) Span(value any) string {
 	d := span(value)
 	if d == 0 {
@@ -68,7 +69,7 @@ func (v *visit) Span(value any) string {
 	return written
 }
 
-// FieldTime is a time as a field takes it: in the viewer's zone, to the millisecond.
+// FieldTime formats a time for a field: in the viewer's zone, to the millisecond.
 func (v *visit) FieldTime(value any) string {
 	at := moment(value)
 	if at.IsZero() {

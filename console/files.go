@@ -17,8 +17,8 @@ import (
 //go:embed static templates words
 var files embed.FS
 
-// assets are files that browsers keep: their address has a digest of all of them, so
-// that another version has other addresses.
+// assets are files that browsers cache: their URLs contain a digest of all of them, so that
+// each version has its own URLs.
 type assets struct {
 	digest string
 	bodies map[string][]byte
@@ -44,11 +44,11 @@ func newAssets(dir fs.FS) (*assets, error) {
 	return a, err
 }
 
-// path is where a file is served, below the prefix.
+// path returns the path of a file, below the prefix.
 func (a *assets) path(name string) string { return "/static/" + a.digest + "/" + name }
 
-// serve answers with files. An address of another version still gets the file, but is
-// not kept.
+// serve serves the files. A URL of another version still returns the file, but without
+// caching.
 func (a *assets) serve(prefix string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		digest, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, prefix), "/")

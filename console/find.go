@@ -8,12 +8,12 @@ import (
 	"connectrpc.com/connect"
 )
 
-// hit is something that was found.
+// hit is a search result.
 type hit struct {
 	Title, What, Href string
 }
 
-// Pages are the entries of the navigation as hits.
+// Pages returns the navigation entries as search results.
 func (v *visit) Pages() (all []hit) {
 	for _, group := range v.Navigation() {
 		for _, line := range group.Entries {
@@ -23,13 +23,13 @@ func (v *visit) Pages() (all []hit) {
 	return all
 }
 
-// find answers with what a text may mean: pages with such a title, and things that are
-// called exactly so. Enter leads to the first of them.
+// find serves the possible meanings of a search text: pages with such a title, and objects
+// with exactly that name. Enter opens the first one.
 func (c *Console) find(w http.ResponseWriter, r *http.Request) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
 	if connect.CodeOf(err) == connect.CodeUnauthenticated && r.Header.Get("HX-Request") != "" {
-		// The palette of an open page would show the whole page that asks for a token.
+		// Otherwise the palette of an open page would show the whole sign-in page.
 		c.render(w, http.StatusOK, "found", v.show([]hit{{Title: v.T("Sign in"), What: v.T("page"), Href: v.Href("/login")}}))
 		return
 	}
@@ -64,12 +64,12 @@ func (v *visit) hits(query string) (all []hit) {
 	return all
 }
 
-// finders look for things by their exact name or id.
+// finders search for objects by their exact name or ID.
 var finders = []func(v *visit, query string) []hit{
 	findJob, findSchedule, findCalendar, findBatches, findSweeps, findTenant,
 }
 
-// number is a text as an id.
+// number parses an ID.
 func number(query string) (int64, bool) {
 	id, err := strconv.ParseInt(query, 10, 64)
 	return id, err == nil && id > 0

@@ -6,16 +6,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// instantBefore is the last moment before one that stores can tell from it.
+// instantBefore returns the last time before t that stores can distinguish from t.
 func instantBefore(t time.Time) time.Time { return t.Add(-time.Microsecond) }
 
-// fires tells add in which minutes from one moment to another a schedule fires, and how
-// often in each: fires are due instants moved by the schedule's part of the jitter. The
-// minutes are counted from the first moment. It may name a minute several times.
+// fires calls add with the minutes in a period in which a schedule fires, and how often it
+// does in each. Fires are due instants plus the schedule's part of the jitter. Minutes are
+// counted from the start of the period. The same minute may be reported several times.
 //
-// It does not walk from instant to instant, as a week of one that is due each second has
-// 604,800 of them: those of an interval are counted by division, and each hour of a cron
-// expression has the same minutes as the hour before.
+// It does not iterate over all instants, because a schedule that is due every second has
+// 604,800 of them in a week: it counts the instants of an interval by division, and reuses
+// the minutes of a cron expression from one hour to the next.
 func (p *plan) fires(from, to time.Time, add func(minute int, n int)) {
 	offset := p.timing.Offset()
 	w := &fireWalk{plan: p, offset: offset, from: from, low: from.Add(-offset), high: to.Add(-offset), add: add}
@@ -31,22 +31,22 @@ func (p *plan) fires(from, to time.Time, add func(minute int, n int)) {
 	}
 }
 
-// fireWalk is a walk over the due instants of a schedule.
+// fireWalk is an iteration over the due instants of a schedule.
 type fireWalk struct {
 	*plan
 	offset    time.Duration
-	from      time.Time // minutes are counted from here
-	low, high time.Time // between which instants lie; high does not count
+	from      time.Time // start for counting minutes
+	low, high time.Time // range of the instants, excluding high
 	add       func(minute int, n int)
 }
 
-// count counts some instants of one minute.
+// count adds instants of one minute.
 func (w *fireWalk) count(due time.Time, n int) {
 	w.add(int(due.Add(w.offset).Sub(w.from)/time.Minute), n)
 }
 
-// interval counts the instants of an interval, day by day: a calendar leaves out whole
-// days.
+// interval counts the instants of an interval, day by day, because a calendar excludes
+// whole days.
 func (w *fireWalk) interval() {
 	due := w.timing.Next(instantBefore(w.low))
 	for !due.IsZero() && due.Before(w.high) {
@@ -59,7 +59,7 @@ func (w *fireWalk) interval() {
 		}
 		for due.Before(until) {
 			fire := due.Add(w.offset)
-			end := fire.Add(time.Minute - fire.Sub(w.from)%time.Minute).Add(-w.offset) // of its minute
+			end := fire.Add(time.Minute - fire.Sub(w.from)%time.Minute).Add(-w.offset) // end of its minute
 			if until.Before(end) {
 				end = until
 			}
@@ -71,10 +71,10 @@ func (w *fireWalk) interval() {
 	}
 }
 
-// hourPattern is at which instants of an hour a schedule is due.
+// hourPattern contains the instants of an hour at which a schedule is due.
 type hourPattern struct {
-	first   time.Duration // of them, after the hour has begun
-	minutes []minuteCount // after the hour has begun, with the jitter
+	first   time.Duration // first instant, relative to the start of the hour
+	minutes []minuteCount // minutes relative to the start of the hour, including the jitter
 }
 
 type minuteCount struct {
@@ -117,8 +117,9 @@ func (h *hourPattern) note(minute int) {
 	h.minutes = append(h.minutes, minuteCount{minute, 1})
 }
 
-// plain reports whether an hour is as any other: it lies within the walk and the life of the
-// schedule, on whole minutes of the walk, and no clock is changed in it or as it begins.
+// plain reports whether an hour is like any other: it is within the period and the
+// schedule's lifetime, aligned to the minutes of the period, and without a clock change in
+// it or at its start.
 func (w *fireWalk) plain(begin, end time.Time) bool {
 	_, before := begin.Add(-time.Second).In(w.zone).Zone()
 	_, after := end.In(w.zone).Zone()

@@ -6,31 +6,31 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// firesPreviewed is how many instants are shown while one types.
+// firesPreviewed is the number of instants shown while the user types.
 const firesPreviewed = 10
 
-// firesPreview is when a schedule would be due as its form says it.
+// firesPreview contains the due instants of a schedule with the current input.
 type firesPreview struct {
 	Words string
 	Zone  string
 	Fires []comingFire
-	Only  bool   // what follows depends on the runs
-	Why   string // nothing can be shown; empty: it can
+	Only  bool   // whether later instants depend on the runs
+	Why   string // reason why nothing can be shown; empty = valid
 }
 
-// Late reports whether the schedule's part of the jitter moves its fires.
+// Late reports whether the schedule's part of the jitter delays its fires.
 func (p *firesPreview) Late() bool {
 	return len(p.Fires) > 0 && !p.Fires[0].GetFire().AsTime().Equal(p.Fires[0].GetDue().AsTime())
 }
 
-// loadFiresPreview asks when the schedule would be due with what was typed, or is due as it
-// is stored.
+// loadFiresPreview returns the due instants of the schedule with the current input, or as
+// stored.
 func loadFiresPreview(v *visit) (any, error) {
 	s, err := v.editedSchedule()
 	if err != nil {
 		return nil, err
 	}
-	s = proto.CloneOf(s) // others may be shown the same answer
+	s = proto.CloneOf(s) // the response may be shared with other viewers
 	name := s.GetName()
 	if v.posted != nil {
 		f := &scheduleFields{parameters: v.fields(), stored: s.GetId() != ""}
@@ -44,7 +44,7 @@ func loadFiresPreview(v *visit) (any, error) {
 		StartsAt: s.GetStartsAt(), EndsAt: s.GetEndsAt(), Jitter: s.GetJitter(), Calendar: s.GetCalendar(),
 	}
 	if s.GetEvery() != nil && s.GetStartsAt() == nil {
-		request.StartsAt = s.GetCreatedAt() // it is counted from there
+		request.StartsAt = s.GetCreatedAt() // the interval is counted from there
 	}
 	preview := &firesPreview{Zone: s.GetTimezone(), Only: s.GetDelay() != nil || s.GetAt() != nil}
 	if preview.Only {

@@ -10,7 +10,7 @@ import (
 	"connectrpc.com/connect"
 )
 
-// readForm reads what was sent with a form.
+// readForm reads a submitted form.
 func (v *visit) readForm() error {
 	fields, files, err := readPosted(v.request)
 	var large *http.MaxBytesError
@@ -26,7 +26,7 @@ func (v *visit) readForm() error {
 	v.posted = url.Values{}
 	for name, values := range fields {
 		for i, value := range values {
-			if value != "" || i == 0 { // a file that was not chosen is sent as an empty text
+			if value != "" || i == 0 { // browsers send an empty string if no file was chosen
 				v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n"))
 			}
 		}
@@ -34,7 +34,7 @@ func (v *visit) readForm() error {
 	return v.takeFiles(files)
 }
 
-// TooLarge is what is said of a form that has too many bytes.
+// TooLarge returns the error message for a form that is too large.
 func (v *visit) TooLarge() string {
 	return v.T("The form is larger than %s MB. Use the API or the command line instead.", v.Num(maxForm>>20))
 }
@@ -42,8 +42,8 @@ func (v *visit) TooLarge() string {
 // MaxForm is maxForm for templates.
 func (v *visit) MaxForm() int { return maxForm }
 
-// takeFiles takes the files that were sent with a form: a file stands for what can be typed
-// into the field of the same name.
+// takeFiles uses the files submitted with a form: a file replaces the input of the field
+// with the same name.
 func (v *visit) takeFiles(files []postedFile) error {
 	for _, file := range files {
 		if !utf8.ValidString(file.content) {
@@ -57,15 +57,16 @@ func (v *visit) takeFiles(files []postedFile) error {
 	return nil
 }
 
-// fields reads what was typed into a form, as parameters does what stands in an address.
-// Fields that are not asked for are left to the form itself.
+// fields reads the fields of a form, like parameters reads those of a URL. Unread fields
+// are not an error.
 func (v *visit) fields() *parameters { return &parameters{v: v, values: v.posted, form: true} }
 
-// wasPrefix marks the hidden fields that say what a form showed when it was opened.
+// wasPrefix is the prefix of the hidden fields with the values that a form had when it was
+// opened.
 const wasPrefix = "was."
 
-// Entered is what stands in a field: what was typed, else what there is. A field that was
-// left alone shows what has become of it meanwhile.
+// Entered returns the value of a field: the input, or otherwise the stored value. A field
+// that was not edited shows the current stored value.
 func (v *visit) Entered(name string, now any) string {
 	if was, sent := v.posted[wasPrefix+name]; sent && was[0] == v.posted.Get(name) {
 		return text(now)
@@ -74,13 +75,13 @@ func (v *visit) Entered(name string, now any) string {
 		return typed[0]
 	}
 	if v.posted != nil {
-		return "" // a box that was not ticked is not sent
+		return "" // browsers do not send unchecked boxes
 	}
 	return text(now)
 }
 
-// Meanwhile is what there is now, if that has changed since the form was opened; empty if
-// it has not.
+// Meanwhile returns the current stored value if it has changed since the form was opened,
+// or otherwise an empty string.
 func (v *visit) Meanwhile(name string, now any) string {
 	was, sent := v.posted[wasPrefix+name]
 	if !sent || was[0] == text(now) {
@@ -92,9 +93,9 @@ func (v *visit) Meanwhile(name string, now any) string {
 	return text(now)
 }
 
-// unchanged refuses a form if what it showed when it was opened is not what there is now.
-// It is for what has no version. The form is shown again, with what has changed, and may
-// be sent again.
+// unchanged rejects a form if the values that it showed when it was opened have changed. It
+// is intended for objects without a version. The form is shown again with the changes, and
+// can be submitted again.
 func (v *visit) unchanged(f *parameters, now map[string]any) {
 	for name, value := range now {
 		if v.Meanwhile(name, value) != "" && f.wrong == nil {
@@ -103,22 +104,22 @@ func (v *visit) unchanged(f *parameters, now map[string]any) {
 	}
 }
 
-// Was is the name of the hidden field that keeps what a form showed.
+// Was returns the name of the hidden field with the original value of a field.
 func (v *visit) Was(name string) string { return wasPrefix + name }
 
-// WasOf is what a form showed when it was opened.
+// WasOf returns the original value of a field.
 func (v *visit) WasOf(name string) string { return v.posted.Get(wasPrefix + name) }
 
-// WasState is the state that the form showed when it was opened.
+// WasState returns the state of the object when the form was opened.
 func (v *visit) WasState() string { return v.posted.Get(wasPrefix + "state") }
 
-// Text is a value as it stands in a field.
+// Text formats a value for a field.
 func (v *visit) Text(value any) string { return text(value) }
 
-// Form is what the form is sent to.
+// Form returns the URL that the form is submitted to.
 func (v *visit) Form() string { return v.console.options.Prefix + v.Path }
 
-// WithNext is a link to a form that leads back to this page.
+// WithNext returns a link to a form that returns to this page.
 func (v *visit) WithNext(href string) string {
 	mark := "?"
 	if strings.Contains(href, "?") {

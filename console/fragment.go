@@ -6,16 +6,16 @@ import (
 	"connectrpc.com/connect"
 )
 
-// fragment is a part of a form that is made anew while one types: a browser that runs
-// scripts sends the form to its path. It changes nothing.
+// fragment is a part of a form that is updated while the user types: browsers that run
+// scripts send the form to its path. It changes nothing.
 type fragment struct {
-	name   string // of its template
+	name   string // name of its template
 	path   string
-	method string // of the API that it asks, which says who may
+	method string // API method that it calls, which determines the required role
 	load   func(*visit) (any, error)
 }
 
-// fragments are all of them.
+// fragments lists all fragments.
 var fragments = []fragment{
 	{name: "backfill-count", path: "/schedules/{id}/backfill/count", method: "PreviewBackfill", load: loadBackfill},
 	{name: "fires-preview", path: "/new/schedule/fires", method: "PreviewTiming", load: loadFiresPreview},
@@ -24,12 +24,12 @@ var fragments = []fragment{
 	{name: "calendar-effect", path: "/calendars/{name}/edit/effect", method: "UpdateCalendar", load: loadCalendarEffect},
 }
 
-// maxFragment is how many bytes are read while one types: what is more is judged when the
-// form is sent.
+// maxFragment limits the number of bytes read while the user types; larger input is
+// validated on submission.
 const maxFragment = 1 << 20
 
-// part answers with a fragment. What the API refuses takes its place: the form is not done
-// yet, so that is no failure.
+// part serves a fragment. If the API refuses, the error is shown in its place with a
+// success status, because the form is not complete yet.
 func (c *Console) part(w http.ResponseWriter, r *http.Request, f *fragment) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxFragment)
 	who, err := c.identify(r)

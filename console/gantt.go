@@ -7,63 +7,68 @@ import (
 )
 
 const (
-	ganttWidth  = 1160.0
-	ganttLabels = 150.0 // of that for the names of groups
-	ganttTop    = 22.0  // for the axis
-	laneHeight  = 12.0
-	groupGap    = 8.0
-	smallBar    = 2.0 // bars that are narrower are merged
-	bucketWidth = 4.0
-	mostLanes   = 24 // of a group; what does not fit is merged
-	mostGroups  = 40
+	ganttWidth   = 1160.0
+	ganttLabels  = 150.0 // part of the width for the names of groups
+	ganttTop     = 22.0  // height of the axis
+	laneHeight   = 12.0
+	runHeight    = 6.0 // height of the bar of a run
+	failedHeight = 11.0
+	groupGap     = 8.0
+	smallBar     = 2.0 // narrower bars are merged
+	bucketWidth  = 4.0
+	mostLanes    = 24 // per group; bars that do not fit are merged
+	mostGroups   = 40
 )
 
-// ran is a job that ran, as a Gantt chart shows it.
+// ran is the run of a job in a Gantt chart.
 type ran struct {
 	ID      int64
 	Kind    string
 	Group   string
 	State   string
-	Waits   time.Time // since when it could have run
+	Waits   time.Time // time from which the job could have run
 	Starts  time.Time
 	Ends    time.Time
 	Ongoing bool
 }
 
-// ganttBar is a job, or some that are too small to be drawn one by one.
+// ganttBar is a job, or several jobs that are too small to draw individually.
 type ganttBar struct {
 	ran
-	Wait  float64 // where its wait begins
-	X     float64 // where its run begins
+	Wait  float64 // start of the wait
+	X     float64 // start of the run
 	Width float64
 	Y     float64
-	Jobs  int // that it stands for
+	Jobs  int // number of jobs in the bar
 
-	from, to float64 // what it takes of its lane
+	from, to float64 // occupied range of its lane
 }
 
-// ganttGroup is the lanes of jobs that have something in common.
+// ganttGroup contains the lanes of jobs with a common property.
 type ganttGroup struct {
 	Name      string
 	Y, Height float64
 	Bars      []ganttBar
 }
 
-// gantt is a chart of jobs over a span of time.
+// gantt is a chart of jobs over a period.
 type gantt struct {
-	From, To  time.Time // what the axis spans
-	Left      float64   // where the axis begins
+	From, To  time.Time // range of the axis
+	Left      float64   // start of the axis
 	Right     float64
 	Height    float64
-	Idle      time.Duration // at the beginning, which is not drawn
+	Idle      time.Duration // idle time at the start, which is not drawn
 	Groups    []ganttGroup
-	Shortened bool // there are more groups than are drawn one by one
+	Shortened bool // whether some groups are combined because there are too many
 }
 
-// layGantt gives every job its place. Bars of a lane do not overlap.
-func layGantt(jobs []ran, from, to time.Time, others string) *gantt {
+// layGantt gives every job its place. Bars of a lane do not overlap. If only some of the
+// jobs are given, the axis shows the whole span: a time without bars need not be idle.
+func layGantt(jobs []ran, from, to time.Time, others string, some bool) *gantt {
 	g := &gantt{From: from, To: to, Left: ganttLabels, Right: ganttWidth}
-	g.foldBeginning(jobs)
+	if !some {
+		g.foldBeginning(jobs)
+	}
 	grouped := map[string][]ran{}
 	for _, job := range jobs {
 		grouped[job.Group] = append(grouped[job.Group], job)
@@ -100,8 +105,8 @@ func layGantt(jobs []ran, from, to time.Time, others string) *gantt {
 	return g
 }
 
-// foldBeginning lets the axis begin with the first job if nothing happens before for
-// more than a third of the span.
+// foldBeginning starts the axis at the first job if the idle time before it is more than a
+// third of the period.
 func (g *gantt) foldBeginning(jobs []ran) {
 	first := g.To
 	for _, job := range jobs {
@@ -110,23 +115,23 @@ func (g *gantt) foldBeginning(jobs []ran) {
 		}
 	}
 	if idle := first.Sub(g.From); len(jobs) > 0 && idle > g.To.Sub(g.From)/3 {
-		first = first.Add(-g.To.Sub(first) / 40) // a little air before the first bar
+		first = first.Add(-g.To.Sub(first) / 40) // leave some space before the first bar
 		g.Idle, g.From, g.Left = first.Sub(g.From), first, g.Left+foldWidth
 	}
 }
 
-// X is where a time is on the axis.
+// X returns the position of a time on the axis.
 func (g *gantt) X(at time.Time) float64 {
 	share := float64(at.Sub(g.From)) / float64(g.To.Sub(g.From))
 	return g.Left + (g.Right-g.Left)*min(1, max(0, share))
 }
 
-// at is the reverse of X.
+// at is the inverse of X.
 func (g *gantt) at(x float64) time.Time {
 	return g.From.Add(time.Duration((x - g.Left) / (g.Right - g.Left) * float64(g.To.Sub(g.From))))
 }
 
-// pack puts bars into lanes, the first that has room for each.
+// pack assigns bars to lanes, each to the first one with room.
 func (g *gantt) pack(jobs []ran) (bars []ganttBar, lanes int) {
 	rest := g.merge(jobs)
 	slices.SortStableFunc(rest, func(a, b ganttBar) int {
@@ -141,7 +146,7 @@ func (g *gantt) pack(jobs []ran) (bars []ganttBar, lanes int) {
 			ends[lane] = bar.to
 		case len(ends) < mostLanes:
 			lane, ends = len(ends), append(ends, bar.to)
-		default: // there may be room for its run without its wait
+		default: // try the run without its wait
 			if lane = slices.IndexFunc(ends, func(end float64) bool { return end <= bar.X }); lane < 0 {
 				crowd = append(crowd, bar)
 				continue
@@ -161,8 +166,8 @@ func (g *gantt) pack(jobs []ran) (bars []ganttBar, lanes int) {
 	return bars, len(ends) + 1
 }
 
-// merge makes bars of jobs. Those that are too narrow to be seen share one per state
-// and bucket.
+// merge converts jobs to bars. Bars that are too narrow to be visible are merged, one per
+// state and bucket.
 func (g *gantt) merge(jobs []ran) (bars []ganttBar) {
 	type bucket struct {
 		column int
@@ -195,11 +200,11 @@ func (g *gantt) merge(jobs []ran) (bars []ganttBar) {
 	return bars
 }
 
-// crowded are bars for which there is no lane: those that overlap are one.
+// crowded merges overlapping bars for which there is no lane.
 func (g *gantt) crowded(crowd []ganttBar) (bars []ganttBar) {
 	slices.SortStableFunc(crowd, func(a, b ganttBar) int { return cmp.Compare(a.X, b.X) })
 	for _, bar := range crowd {
-		bar.Wait = bar.X // waits would join them all
+		bar.Wait = bar.X // waits would connect all of them
 		n := len(bars) - 1
 		if n < 0 || bar.X > bars[n].X+bars[n].Width {
 			bars = append(bars, bar)
@@ -213,40 +218,52 @@ func (g *gantt) crowded(crowd []ganttBar) (bars []ganttBar) {
 	return bars
 }
 
-// bar is a job to scale.
+// bar returns a job to scale.
 func (g *gantt) bar(job ran) ganttBar {
 	bar := ganttBar{ran: job, Wait: g.X(job.Waits), X: g.X(job.Starts), Jobs: 1}
 	bar.Width = g.X(job.Ends) - bar.X
 	bar.from, bar.to = bar.Wait, max(bar.X+bar.Width, bar.X+smallBar)+1
 	if bar.Width < smallBar {
 		bar.Width = min(smallBar, g.Right-bar.X)
-		if bar.X-bar.Wait < smallBar { // no wait makes it visible either: it is merged
+		if bar.X-bar.Wait < smallBar { // too small to be visible even with its wait, so merge it
 			bar.Width = g.X(job.Ends) - bar.X
 		}
 	}
 	return bar
 }
 
-// FoldX is where the folded beginning is drawn.
+// FoldX returns the position of the folded beginning.
 func (g *gantt) FoldX() float64 { return g.Left - foldWidth + 2 }
 
-// FoldWidth is how wide it is drawn.
+// FoldWidth returns the width of the folded beginning.
 func (g *gantt) FoldWidth() float64 { return foldWidth - 6 }
 
-// FoldMiddle is the middle of it.
+// FoldMiddle returns the center of the folded beginning.
 func (g *gantt) FoldMiddle() float64 { return g.FoldX() + g.FoldWidth()/2 }
 
-// FoldHeight is how high it is drawn.
+// FoldHeight returns the height of the folded beginning.
 func (g *gantt) FoldHeight() float64 { return g.Height - ganttTop }
 
-// Baseline is where the name of a group is written.
+// Baseline returns the position of a group's name.
 func (g ganttGroup) Baseline() float64 { return g.Y + laneHeight - 3 }
 
-// Below is where a line ends a group.
+// Below returns the position of the line below a group.
 func (g ganttGroup) Below() float64 { return g.Y + g.Height + groupGap/2 - 1 }
 
-// WaitY is where the thin bar of a wait is drawn.
-func (b ganttBar) WaitY() float64 { return b.Y + 3 }
+// WaitY returns the position of the thin bar of a wait.
+func (b ganttBar) WaitY() float64 { return b.Y + 4 }
 
-// WaitWidth is how wide it is.
+// RunHeight returns the height of the bar of a run. A failed run is twice as high as a
+// successful one: people who cannot tell red from green see the difference.
+func (b ganttBar) RunHeight() float64 {
+	if b.State == "failed" {
+		return failedHeight
+	}
+	return runHeight
+}
+
+// RunY returns the position of the bar of a run: in the middle of its lane.
+func (b ganttBar) RunY() float64 { return b.Y + (laneHeight-1-b.RunHeight())/2 }
+
+// WaitWidth returns the width of the thin bar of a wait.
 func (b ganttBar) WaitWidth() float64 { return b.X - b.Wait }

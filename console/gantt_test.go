@@ -10,7 +10,7 @@ import (
 func minutes(m float64) time.Time { return noon.Add(time.Duration(m * float64(time.Minute))) }
 
 // layHour lays jobs of one hour.
-func layHour(jobs ...ran) *gantt { return layGantt(jobs, noon, minutes(60), "others") }
+func layHour(jobs ...ran) *gantt { return layGantt(jobs, noon, minutes(60), "others", false) }
 
 func TestBarsOfALaneDoNotOverlap(t *testing.T) {
 	var jobs []ran

@@ -2,59 +2,64 @@ package console
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
 
-// heat is how often schedules fire in a week to come, as a viewer's clocks show it. It is
-// shared by viewers, and does not change.
+// heat contains the number of fires in the coming week, in the viewer's time zone. It is
+// shared by viewers, and immutable.
 type heat struct {
 	From, To time.Time
 	Days     []heatDay
-	Minutes  []heatCell // of the hour
+	Minutes  []heatCell // per minute of the hour
 	Hot      []hotSpot
 
 	DayScale, MinuteScale []heatStep
 }
 
-// heatDay is a weekday, hour by hour.
+// heatDay is a date, hour by hour. The first and the last date of a week that begins in the
+// middle of a day have the same weekday, and each its own row.
 type heatDay struct {
 	Date  time.Time
 	Cells []heatCell
 }
 
-// heatCell is how often schedules fire in an hour, or in a minute of all hours.
+// heatCell is the number of fires in an hour, or in a minute of all hours.
 type heatCell struct {
-	From, To time.Time // of an hour; zero: clocks do not show it in this week
+	From, To time.Time // of an hour; zero outside of the span and if a clock change skips the hour
+	Outside  bool      // before or after the span
 	Minute   int       // of the hour
 	N        int64
 	Level    int
 }
 
-// heatStep is a colour of the scale and the numbers that have it.
+// heatStep is a color of the scale with its range of numbers.
 type heatStep struct {
 	Level    int
 	From, To int64
 }
 
-// heatLevels is how many colours there are besides that of nothing.
+// heatLevels is the number of colors, without the one for zero.
 const heatLevels = 6
 
-// weekFrom is the span that is looked at: from the beginning of the hour, as the viewer's
-// clocks show it, to the same hour a week later.
+// weekFrom returns the displayed period: from the start of the current hour in the viewer's
+// time zone to the same hour a week later.
 func weekFrom(now time.Time, zone *time.Location) (from, to time.Time) {
 	local := now.In(zone)
 	from = local.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
 	return from, from.AddDate(0, 0, 7)
 }
 
-// heatOf counts the fires of schedules from one moment to another, which are whole hours
-// of the viewer's zone, a week apart. Hot spots are only those that are still to come.
+// heatOf counts the fires of schedules in a period of one week, whose ends are full hours
+// of the viewer's zone. Hot spots only include future minutes.
 func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	m := countMinutes(plans, from, to)
 	h := &heat{From: from, To: to}
-	for i := range 7 {
-		h.Days = append(h.Days, heatDay{Date: from.AddDate(0, 0, i), Cells: make([]heatCell, 24)})
+	rows := map[string]int{} // by date
+	for at := from; at.Before(to); at = midnightAfter(at) {
+		rows[at.Format(time.DateOnly)] = len(h.Days)
+		h.Days = append(h.Days, newHeatDay(at, from, to))
 	}
 	h.Minutes = make([]heatCell, 60)
 	for i := range h.Minutes {
@@ -62,7 +67,7 @@ func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	}
 	for i, n := range m.fires {
 		at := from.Add(time.Duration(i) * time.Minute)
-		cell := &h.Days[(int(at.Weekday())-int(from.Weekday())+7)%7].Cells[at.Hour()]
+		cell := &h.Days[rows[at.Format(time.DateOnly)]].Cells[at.Hour()]
 		if cell.From.IsZero() {
 			cell.From = at
 		}
@@ -86,20 +91,42 @@ func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	return h
 }
 
-// colour gives each cell its level, and returns the scale: equal steps up to the largest
-// number.
+// midnightAfter returns the beginning of the next date.
+func midnightAfter(at time.Time) time.Time {
+	return time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, at.Location())
+}
+
+// newHeatDay returns the row of a date, without fires.
+func newHeatDay(date, from, to time.Time) heatDay {
+	day := heatDay{Date: date, Cells: make([]heatCell, 24)}
+	for hour := range day.Cells {
+		begin := time.Date(date.Year(), date.Month(), date.Day(), hour, 0, 0, 0, date.Location())
+		day.Cells[hour].Outside = begin.Before(from) || !begin.Before(to)
+	}
+	return day
+}
+
+// colour gives each cell its level, and returns the scale: equal steps from the smallest
+// number above zero to the largest. A schedule that fires all the time raises both ends, and
+// does not darken every cell.
 func colour(cells []*heatCell) (scale []heatStep) {
-	most := int64(0)
+	least, most := int64(math.MaxInt64), int64(0)
 	for _, cell := range cells {
-		most = max(most, cell.N)
+		if most = max(most, cell.N); cell.N > 0 {
+			least = min(least, cell.N)
+		}
 	}
 	if most == 0 {
 		return nil
 	}
-	levels := min(most, heatLevels)
+	span := most - least + 1
+	levels := min(span, heatLevels)
 	for level := int64(1); level <= levels; level++ {
-		// The strongest colours are used even if there are few.
-		scale = append(scale, heatStep{Level: int(level + heatLevels - levels), From: (level-1)*most/levels + 1, To: level * most / levels})
+		step := heatStep{Level: int(level), From: least + (level-1)*span/levels, To: least + level*span/levels - 1}
+		if levels > 1 { // with few levels, use the strongest colors
+			step.Level += heatLevels - int(levels)
+		}
+		scale = append(scale, step)
 	}
 	for _, cell := range cells {
 		for _, step := range scale {
@@ -111,14 +138,14 @@ func colour(cells []*heatCell) (scale []heatStep) {
 	return scale
 }
 
-// minuteCounts are the fires of schedules by minute.
+// minuteCounts contains the fires of schedules by minute.
 type minuteCounts struct {
 	plans []*plan
 	from  time.Time
 	fires []int64
-	who   []int      // how many schedules fire in each minute
-	set   []uint64   // which ones: equal numbers for equal sets
-	fired [][]uint64 // a bit per minute for each schedule
+	who   []int      // number of schedules that fire in each minute
+	set   []uint64   // hash of the set of schedules that fire in each minute
+	fired [][]uint64 // one bit per minute for each schedule
 }
 
 func countMinutes(plans []*plan, from, to time.Time) *minuteCounts {
@@ -139,7 +166,7 @@ func countMinutes(plans []*plan, from, to time.Time) *minuteCounts {
 	return m
 }
 
-// scatter makes numbers of which the exclusive or tells sets apart: the finish of
+// scatter returns numbers that identify sets by their exclusive or: the finalizer of
 // SplitMix64.
 func scatter(x uint64) uint64 {
 	x *= 0x9e3779b97f4a7c15
@@ -148,7 +175,7 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// in are the schedules that fire in a minute.
+// in returns the schedules that fire in a minute.
 func (m *minuteCounts) in(minute int) (some []*plan) {
 	for i, fired := range m.fired {
 		if fired[minute/64]>>(minute%64)&1 != 0 {
@@ -159,21 +186,22 @@ func (m *minuteCounts) in(minute int) (some []*plan) {
 }
 
 const (
-	hotSpots = 8 // that are shown, the worst first
-	hotLeast = 3 // schedules more than in an ordinary minute that make a hot spot
+	hotSpots = 8 // maximum number of hot spots shown, worst first
+	hotLeast = 3 // number of schedules above that of an ordinary minute that makes a hot spot
 )
 
-// hotSpot is schedules that fire in the same minute, in one minute of the week or in
-// several.
+// hotSpot is a set of schedules that fire in the same minute, once or several times in the
+// week.
 type hotSpot struct {
 	Plans    []*plan
-	From, To time.Time // the first such minute
-	Times    int       // such minutes in the week
-	Spread   *spread   // nil: no jitter helps
+	From, To time.Time // first such minute
+	Times    int       // number of such minutes in the week
+	Spread   *spread   // nil = no jitter helps
 }
 
-// hot finds the minutes in which most schedules fire, by some more than in an ordinary one.
-// Minutes with the same schedules are one hot spot; those that have begun do not count.
+// hot finds the minutes in which the most schedules fire, with a margin above an ordinary
+// minute. Minutes with the same schedules form one hot spot; minutes that have already
+// begun do not count.
 func (m *minuteCounts) hot(now time.Time) (worst []hotSpot) {
 	if len(m.who) == 0 {
 		return nil

@@ -53,10 +53,16 @@ func TestFiresAreCountedUnderTheViewersWeekdaysAndHours(t *testing.T) {
 	zone := zoneOf(t, "Asia/Kolkata")
 	from, to := weekFrom(time.Date(2026, 11, 17, 4, 0, 0, 0, time.UTC), zone) // a Tuesday, 09:00 there
 	h := heatOf(plansOf(t, "0 3 * * 2", "10 3 * * *"), from, from, to)        // Tuesdays 08:30 there, and daily 08:40
-	if h.Days[0].Date.Weekday() != time.Tuesday {
-		t.Fatalf("the first day is a %v", h.Days[0].Date.Weekday())
+	if n := len(h.Days); n != 8 || h.Days[0].Date.Weekday() != time.Tuesday || h.Days[7].Date.Weekday() != time.Tuesday {
+		t.Fatalf("there are %d days from a %v to a %v", n, h.Days[0].Date.Weekday(), h.Days[n-1].Date.Weekday())
 	}
-	cell := h.Days[0].Cells[8]
+	if today := h.Days[0].Cells; !today[8].Outside || today[9].Outside || today[8].N != 0 {
+		t.Errorf("today has %+v at 8 and %+v at 9", today[8], today[9])
+	}
+	cell := h.Days[7].Cells[8]
+	if last := h.Days[7].Cells[9]; cell.Outside || !last.Outside {
+		t.Errorf("the Tuesday to come has %+v at 9", last)
+	}
 	if cell.N != 2 || cell.From.Format("01-02 15:04") != "11-24 08:00" || cell.To.Format("15:04") != "09:00" {
 		t.Errorf("the Tuesday to come has %+v at 8", cell)
 	}
@@ -76,7 +82,7 @@ func TestAllFiresAreInTheCellsThoughClocksAreChanged(t *testing.T) {
 		for _, day := range h.Days {
 			for _, cell := range day.Cells {
 				hours += cell.N
-				if cell.From.IsZero() {
+				if cell.From.IsZero() && !cell.Outside {
 					blank++
 				}
 			}
@@ -94,11 +100,11 @@ func TestAllFiresAreInTheCellsThoughClocksAreChanged(t *testing.T) {
 	}
 }
 
-func TestAScaleHasNoGapsAndEndsWithTheLargestNumber(t *testing.T) {
+func TestAScaleReachesFromTheSmallestToTheLargestNumberWithoutGaps(t *testing.T) {
 	for _, most := range []int64{1, 2, 5, 6, 7, 100, 12345} {
 		cells := []*heatCell{{N: 0}, {N: most}, {N: (most + 1) / 2}}
 		scale := colour(cells)
-		if scale[0].From != 1 || scale[len(scale)-1].To != most || scale[len(scale)-1].Level != heatLevels || len(scale) > heatLevels {
+		if scale[0].From != (most+1)/2 || scale[len(scale)-1].To != most || most > 1 && scale[len(scale)-1].Level != heatLevels || len(scale) > heatLevels {
 			t.Errorf("the scale up to %d is %+v", most, scale)
 		}
 		for i := 1; i < len(scale); i++ {
@@ -106,9 +112,13 @@ func TestAScaleHasNoGapsAndEndsWithTheLargestNumber(t *testing.T) {
 				t.Errorf("the scale up to %d has a gap: %+v", most, scale)
 			}
 		}
-		if cells[0].Level != 0 || cells[1].Level != heatLevels || cells[2].Level == 0 {
+		if cells[0].Level != 0 || cells[1].Level != scale[len(scale)-1].Level || cells[2].Level == 0 {
 			t.Errorf("the cells are %+v %+v %+v", *cells[0], *cells[1], *cells[2])
 		}
+	}
+	frequent := []*heatCell{{N: 3600}, {N: 3600}, {N: 3650}}
+	if colour(frequent); frequent[0].Level != 1 || frequent[2].Level != heatLevels {
+		t.Errorf("with a frequent schedule the cells are %+v %+v", *frequent[0], *frequent[2])
 	}
 	if scale := colour([]*heatCell{{}}); scale != nil {
 		t.Errorf("nothing has the scale %v", scale)

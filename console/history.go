@@ -10,23 +10,24 @@ import (
 const (
 	historyLength = 900 // samples, one per tick: half an hour
 	historyRest   = 30 * time.Minute
-	historyMost   = 200 // subjects; the one that was not looked at for longest makes room
+	chartGap      = 5 * tickLength
+	historyMost   = 200 // maximum number of subjects; the least recently viewed one is dropped
 )
 
-// sample is what some figures were at one moment.
+// sample contains some figures at one time.
 type sample struct {
 	at      time.Time
-	figures []float64 // NaN: there is none
+	figures []float64 // NaN = no value
 }
 
-// history remembers the figures of the last half hour, of each subject that is looked
-// at. The zero value is ready.
+// history contains the figures of the last half hour for each viewed subject. The zero
+// value is ready to use.
 type history struct {
 	mu       sync.Mutex
 	subjects map[string][]sample
 }
 
-// add adds what was seen in a tick, and returns all that is remembered of the subject.
+// add adds the sample of a tick, and returns all samples of the subject.
 func (h *history) add(subject string, now sample) []sample {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +44,7 @@ func (h *history) add(subject string, now sample) []sample {
 	return append([]sample(nil), samples...)
 }
 
-// forget drops subjects that were not looked at for long, and the oldest if there are too
+// forget drops subjects that were not viewed for long, and the oldest one if there are too
 // many.
 func (h *history) forget(now time.Time) {
 	oldest, since := "", now
@@ -60,12 +61,18 @@ func (h *history) forget(now time.Time) {
 	}
 }
 
-// chart adds figures to those that are remembered of a subject, and returns what a chart
-// of the last half hour is drawn from: the columns, and the names of the series.
+// chart adds figures to the history of a subject, and returns the data of a chart for the
+// last half hour: the columns, and the names of the series.
 func (v *visit) chart(subject string, names []string, figures ...float64) (data, series string, err error) {
 	samples := v.console.history.add(subject, sample{at: v.Now, figures: figures})
 	columns := make([][]any, 1+len(figures))
-	for _, s := range samples {
+	for i, s := range samples {
+		if i > 0 && s.at.Sub(samples[i-1].at) > chartGap { // do not connect the line across a gap
+			columns[0] = append(columns[0], float64(samples[i-1].at.Add(tickLength).UnixMilli())/1000)
+			for c := range figures {
+				columns[1+c] = append(columns[1+c], nil)
+			}
+		}
 		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)
 		for i, figure := range s.figures {
 			if math.IsNaN(figure) {

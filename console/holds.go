@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	holdPages  = 3    // of the API, that are read for a picture
-	holdRows   = 1000 // of each
-	mostCauses = 30   // that are drawn one by one, those that lasted longest
+	holdPages  = 3    // number of API pages read for a chart
+	holdRows   = 1000 // rows per page
+	mostCauses = 30   // maximum number of causes drawn; those that lasted longest
 	causeStep  = 26.0
 	holdTop    = 20.0
 	holdLabels = 330.0
 )
 
-// holdSpans are the spans of time of the page; the first is the default. They are offered
+// holdSpans lists the periods of the page; the first is the default. The page offers them
 // by length.
 var holdSpans = []string{"24h", "1h", "6h", "7d"}
 
-// holdsPage is what held work back over a span of time.
+// holdsPage shows what held work back over a period.
 type holdsPage struct {
 	From, To time.Time
-	Since    time.Time // from when on something is recorded; zero: nothing is
-	Short    bool      // that is later than what was asked for
+	Since    time.Time // start of the records; zero = none
+	Short    bool      // whether Since is later than the requested start
 	Spans    []runSpan
 	Causes   []heldBack
-	Codes    []string // that occur, in the order of the first row that has them
-	More     bool     // not all holds are drawn
-	Cut      bool     // not all causes are
+	Codes    []string // occurring codes, in the order of the first row with each
+	More     bool     // whether some holds are not drawn
+	Cut      bool     // whether some causes are not drawn
 	Ticks    []tick
 }
 
-// heldBack is one cause, and when it held work back.
+// heldBack is one cause with its periods.
 type heldBack struct {
 	Code, Name string
 	Total      time.Duration
@@ -46,19 +46,19 @@ type heldBack struct {
 	Bars       []heldBar
 }
 
-// heldBar is a time in which it did.
+// heldBar is a period of a cause.
 type heldBar struct {
 	X, Width float64
 	From, To time.Time
 }
 
-// Middle is where the name of a cause stands.
+// Middle returns the position of a cause's name.
 func (h heldBack) Middle() float64 { return h.Y + 13 }
 
-// Width and Height are those of the picture.
+// Width returns the width of the chart.
 func (p *holdsPage) Width() float64 { return ganttWidth }
 
-// Height is that of the picture.
+// Height returns the height of the chart.
 func (p *holdsPage) Height() float64 { return holdTop + causeStep*float64(len(p.Causes)) }
 
 func loadHolds(v *visit) (any, error) {
@@ -85,23 +85,23 @@ func loadHolds(v *visit) (any, error) {
 			break
 		}
 	}
-	if page.Since.After(page.From) { // nothing is known of what was before
+	if page.Since.After(page.From) { // nothing is recorded before that time
 		page.From, page.Short = page.Since, true
 	}
 	page.draw(v, holds)
 	return page, nil
 }
 
-// spanOf is how long a span is that is written as 1h or 7d.
+// spanOf parses a period such as 1h or 7d.
 func spanOf(written string) time.Duration {
 	if days, found := strings.CutSuffix(written, "d"); found {
 		return time.Duration(integer(days)) * 24 * time.Hour
 	}
-	span, _ := time.ParseDuration(written) // one of a list
+	span, _ := time.ParseDuration(written) // one of a fixed list, so valid
 	return span
 }
 
-// draw gives each cause a row, those that lasted longest first.
+// draw creates a row for each cause, those that lasted longest first.
 func (p *holdsPage) draw(v *visit, holds []*fairleadv1.Hold) {
 	places := map[string]int{}
 	for _, hold := range holds {
@@ -145,12 +145,12 @@ func (p *holdsPage) draw(v *visit, holds []*fairleadv1.Hold) {
 	}
 }
 
-// x is where a time is on the axis.
+// x returns the position of a time on the axis.
 func (p *holdsPage) x(at time.Time) float64 {
 	return holdLabels + (ganttWidth-holdLabels)*float64(at.Sub(p.From))/float64(max(p.To.Sub(p.From), 1))
 }
 
-// holdName says whose jobs were held back.
+// holdName names the jobs that were held back.
 func (v *visit) holdName(h *fairleadv1.Hold) string {
 	var parts []string
 	for _, part := range []struct{ what, name string }{
@@ -160,7 +160,7 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 			parts = append(parts, part.what+" "+part.name)
 		}
 	}
-	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the viewer may not see its name
+	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the name is hidden from the viewer
 		return v.T("the parent tenant")
 	}
 	if len(parts) == 0 {
@@ -169,13 +169,13 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 	return strings.Join(parts, ", ")
 }
 
-// HeldTitle says when a cause held work back, and for how long.
+// HeldTitle describes when and for how long a cause held work back.
 func (v *visit) HeldTitle(h heldBack, b heldBar) string {
 	return v.StateName(h.Code) + ": " + h.Name + "\n" + v.clock(b.From) + " – " + v.clock(b.To) + " (" + v.Dur(b.To.Sub(b.From)) + ")"
 }
 
-// BarY is where the bars of a cause begin.
+// BarY returns the vertical position of a cause's bars.
 func (h heldBack) BarY() float64 { return h.Y + 3 }
 
-// Times is how often a cause held work back.
+// Times returns how often a cause held work back.
 func (h heldBack) Times() int { return len(h.Bars) }

@@ -10,17 +10,17 @@ import (
 	"connectrpc.com/connect"
 )
 
-// errForeignHost is the refusal of a viewer whose browser asks for another host than this
+// errForeignHost is returned if the viewer's browser requests a host other than this
 // machine. Connect has no code for that status.
 var errForeignHost = connect.NewError(connect.CodeUnknown, errors.New("misdirected request"))
 
-// inside carries requests to a handler of the same process, on behalf of who looks.
+// inside passes requests to a handler in the same process, on behalf of a viewer.
 type inside struct {
 	handler http.Handler
 }
 
-// RoundTrip is part of http.RoundTripper. The handler sees the name of the server and
-// the address that the viewer's own request has, since it judges by them.
+// RoundTrip implements http.RoundTripper. It sets the host name and the client address to
+// those of the viewer's own request, because the handler depends on them.
 func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
 	own := request.Clone(request.Context())
 	own.RequestURI = own.URL.RequestURI()
@@ -47,25 +47,25 @@ func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer.response(request), nil
 }
 
-// recorded is an answer that is kept in memory.
+// recorded is a response in memory.
 type recorded struct {
 	header http.Header
-	sent   http.Header // as it was when the answer began
+	sent   http.Header // headers at the start of the response
 	status int
 	body   bytes.Buffer
 }
 
-// Header is part of http.ResponseWriter.
+// Header implements http.ResponseWriter.
 func (r *recorded) Header() http.Header { return r.header }
 
-// WriteHeader is part of http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter.
 func (r *recorded) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status, r.sent = status, r.header.Clone()
 	}
 }
 
-// Write is part of http.ResponseWriter.
+// Write implements http.ResponseWriter.
 func (r *recorded) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	return r.body.Write(p)
@@ -81,12 +81,12 @@ func (r *recorded) response(request *http.Request) *http.Response {
 
 type viewerKey struct{}
 
-// withViewer makes calls of the API those of a viewer.
+// withViewer returns a context for API calls on behalf of a viewer.
 func withViewer(ctx context.Context, v *viewer) context.Context {
 	return context.WithValue(ctx, viewerKey{}, v)
 }
 
-// viewerOf is on whose behalf the API is called; nil: of no viewer.
+// viewerOf returns the viewer on whose behalf the API is called, or nil.
 func viewerOf(ctx context.Context) *viewer {
 	v, _ := ctx.Value(viewerKey{}).(*viewer)
 	return v

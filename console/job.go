@@ -12,22 +12,22 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// attemptRows is how many runs are listed, the last ones.
+// attemptRows limits the number of listed runs; the last ones are listed.
 const attemptRows = 100
 
-// jobPage is all about one job.
+// jobPage shows one job.
 type jobPage struct {
 	Job      *fairleadv1.Job
-	Why      *why // nil: nothing is to be explained
+	Why      *why // nil = nothing to explain
 	Timeline []stretch
-	Waited   *waited // nil: it has not waited
-	Summary  string  // of the timeline, in words
+	Waited   *waited // nil = it has not waited
+	Summary  string  // description of the timeline in words
 	Attempts []*fairleadv1.Attempt
-	Earlier  bool // there were more attempts than are listed
+	Earlier  bool // whether there were more attempts than listed
 	Call     *httpCall
-	Sweep    string // whose shard it goes over; empty: none
+	Sweep    string // sweep whose shard the job processes; empty = none
 	Shard    int64
-	Made     struct{ Schedule, Batch, Sweep string } // names of what made it, or their ids
+	Made     struct{ Schedule, Batch, Sweep string } // names or IDs of the objects that created the job
 	Trace    string
 	nodes    map[int64]string
 }
@@ -38,7 +38,7 @@ func loadJob(v *visit) (any, error) {
 	}
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID is a number.")))
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("Job IDs are numbers.")))
 	}
 	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {
@@ -68,15 +68,15 @@ func loadJob(v *visit) (any, error) {
 	return p, v.nameMakers(p)
 }
 
-// TimelineWidth is that of a picture of stretches of time.
+// TimelineWidth returns the width of a timeline.
 func (v *visit) TimelineWidth() float64 { return timelineWidth }
 
-// HasFolds reports whether some of such a picture is folded.
+// HasFolds reports whether some stretches of a timeline are folded.
 func (v *visit) HasFolds(timeline []stretch) bool {
 	return slices.ContainsFunc(timeline, func(s stretch) bool { return s.Folded })
 }
 
-// nodeNames are the names of nodes by id, of which who is bound to tenants hears nothing.
+// nodeNames returns the names of nodes by ID. Viewers bound to tenants get none.
 func (v *visit) nodeNames() (map[int64]string, error) {
 	names := map[int64]string{}
 	if v.Bound() {
@@ -89,7 +89,7 @@ func (v *visit) nodeNames() (map[int64]string, error) {
 	return names, err
 }
 
-// Node is what a node is called.
+// Node returns the display name of a node.
 func (p *jobPage) Node(id int64) string { return nodeName(p.nodes, id) }
 
 func nodeName(names map[int64]string, id int64) string {
@@ -99,8 +99,8 @@ func nodeName(names map[int64]string, id int64) string {
 	return "#" + text(id)
 }
 
-// nameMakers finds out what the schedule, batch or sweep is called that made a job. One
-// that is gone, or that the viewer may not see, is called by its id.
+// nameMakers determines the names of the schedule, batch or sweep that created a job. If
+// one was deleted or is not visible to the viewer, its ID is used.
 func (v *visit) nameMakers(p *jobPage) (err error) {
 	if id := p.Job.GetScheduleId(); id != 0 {
 		p.Made.Schedule, err = v.scheduleName(id)
@@ -117,13 +117,14 @@ func (v *visit) nameMakers(p *jobPage) (err error) {
 	return err
 }
 
-// scheduleName is what a schedule is called.
+// scheduleName returns the display name of a schedule.
 func (v *visit) scheduleName(id int64) (string, error) {
 	schedule, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: text(id)})
 	return calledOr(schedule.GetName(), id, err)
 }
 
-// calledOr is a name, or an id of what has none, is gone or may not be seen.
+// calledOr returns a name, or an ID if the object has no name, was deleted or is not
+// visible.
 func calledOr(name string, id any, err error) (string, error) {
 	switch connect.CodeOf(err) {
 	case connect.CodeNotFound, connect.CodePermissionDenied:
@@ -135,8 +136,8 @@ func calledOr(name string, id any, err error) (string, error) {
 	return name, err
 }
 
-// shardOf is the sweep, and the number of its shard, that a job goes over. Only Fairlead
-// makes jobs of such kinds.
+// shardOf returns the sweep and the number of the shard that a job processes. Only Fairlead
+// creates jobs of these kinds.
 func shardOf(job *fairleadv1.Job) (sweep string, shard int64) {
 	var args struct {
 		Sweep int64 `json:"sweep_id"`
@@ -148,8 +149,8 @@ func shardOf(job *fairleadv1.Job) (sweep string, shard int64) {
 	return text(args.Sweep), args.Shard
 }
 
-// traceID is the id of the trace that a W3C traceparent belongs to, which is between its
-// version and the id of the caller's span; empty if the text is none.
+// traceID returns the trace ID in a W3C traceparent, which is between the version and the
+// span ID, or an empty string if the traceparent is invalid.
 func traceID(traceparent string) string {
 	parts := strings.Split(traceparent, "-")
 	if len(parts) < 4 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" {
@@ -158,7 +159,8 @@ func traceID(traceparent string) string {
 	return parts[1]
 }
 
-// Due is when a job became due, or will; zero if it waits for an earlier run.
+// Due returns the time at which a job became or becomes due, or zero if it waits for an
+// earlier run.
 func (v *visit) Due(job *fairleadv1.Job) time.Time {
 	due := moment(job.GetNotBefore())
 	switch {
@@ -170,7 +172,7 @@ func (v *visit) Due(job *fairleadv1.Job) time.Time {
 	return due
 }
 
-// Took is how long the current or last run has taken so far.
+// Took returns the duration of the current or last run so far.
 func (v *visit) Took(job *fairleadv1.Job) time.Duration {
 	end := moment(job.GetFinishedAt())
 	if end.IsZero() {
@@ -179,18 +181,18 @@ func (v *visit) Took(job *fairleadv1.Job) time.Duration {
 	return max(0, end.Sub(moment(job.GetStartedAt())))
 }
 
-// TookSoFar is the same of a run that goes on, in whole seconds.
+// TookSoFar returns the duration of a current run in full seconds.
 func (v *visit) TookSoFar(job *fairleadv1.Job) time.Duration {
 	return v.Took(job).Truncate(time.Second)
 }
 
-// TookAttempt is how long an attempt has taken.
+// TookAttempt returns the duration of an attempt.
 func (v *visit) TookAttempt(attempt *fairleadv1.Attempt) time.Duration {
 	return max(0, moment(attempt.GetFinishedAt()).Sub(moment(attempt.GetStartedAt())))
 }
 
-// Lateness is how long after its time the current or last run has started. The time is
-// the instant of its schedule, or when the job became due.
+// Lateness returns the delay between the intended and the actual start of the current or
+// last run. The intended start is the instant of its schedule, or the due time of the job.
 func (v *visit) Lateness(job *fairleadv1.Job) time.Duration {
 	due := moment(job.GetDue())
 	if due.IsZero() {
@@ -199,7 +201,7 @@ func (v *visit) Lateness(job *fairleadv1.Job) time.Duration {
 	return max(0, moment(job.GetStartedAt()).Sub(due))
 }
 
-// findJob finds a job by its id.
+// findJob finds a job by ID.
 func findJob(v *visit, query string) []hit {
 	id, isNumber := number(strings.TrimPrefix(query, "#"))
 	if !isNumber {
@@ -207,7 +209,7 @@ func findJob(v *visit, query string) []hit {
 	}
 	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {
-		return nil // there is none, or none for this viewer
+		return nil // not found, or not visible to this viewer
 	}
 	return []hit{{Title: "#" + text(id) + " " + job.GetKind(), What: v.T("job"), Href: v.To("/jobs", id)}}
 }

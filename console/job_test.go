@@ -40,7 +40,7 @@ func TestAJobPageSaysWhyItDoesNotRun(t *testing.T) {
 	r.shows(r.jobPage(later), "Why is it not running?", "The job is not due until", "in 3h", fmt.Sprintf(`href="/jobs/%d/run?next=`, later.ID))
 	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 slots are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), `href="/limits/kind:noop/edit?next=`, "Allow more")
 	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `href="/queues/it%27s/resume?next=`, `href="/tenants/acme/resume?next=`, `href="/jobs?queue=it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
-		`No live node that accepts jobs serves queue "it's" and kind "noop".`, `href="/nodes"`, "No estimated start time.")
+		`No live node that accepts jobs serves queue "it's" and handles kind "noop".`, `href="/nodes"`, "No estimated start time.")
 	r.shows(r.jobPage(paused, "lang", "zh"), `队列 "it's" 已暂停。`, "为什么没有运行？")
 }
 
@@ -55,10 +55,10 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 		{&fairleadv1.Obstacle{Code: "queued"}, "The job is waiting for an earlier run of its schedule to finish."},
 		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 slots are taken. /tenants/acme/edit`},
 		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 slots are taken. /limits/global/edit`},
-		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": the start rate is used up until 2030-01-02 12:00. /limits/queue:q/edit`},
+		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": no more jobs can start at this rate until 2030-01-02 12:00. /limits/queue:q/edit`},
 		{&fairleadv1.Obstacle{Code: "paused", Scope: "kind", Name: "k"}, `Kind "k" is paused. /kinds/k/resume`},
 		{&fairleadv1.Obstacle{Code: "no_slot"}, "All slots on eligible nodes are busy."},
-		{&fairleadv1.Obstacle{Code: "suspect"}, "Nodes died 2 times while running this job, so it does not run at the same time as other such jobs."},
+		{&fairleadv1.Obstacle{Code: "suspect"}, "Nodes died 2 times while running this job, so it does not run at the same time as other crash suspects."},
 		{&fairleadv1.Obstacle{Code: "in_line"}, "At least 10,000 jobs are ahead. /jobs/7/priority"},
 		{&fairleadv1.Obstacle{Code: "unheard_of", Text: "as the API says"}, "as the API says"},
 	} {
@@ -107,7 +107,7 @@ func TestAJobPageShowsAllOfTheJob(t *testing.T) {
 	r.await(1)
 	raw := r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID))
 	r.shows(raw, "first it broke\n\tat line 1 &lt;script&gt;", "98765432109876543210", `role="img"`, `id="attempt-`)
-	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Failed attempts", "Run 1", "here",
+	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Failed attempts", "Attempt 1", "here",
 		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 failed", "1m 30s", "cancel", `href="/jobs?key=once&tenant=acme"`, "Timeline")
 	r.hides(raw, "Why is it not running?", "<script>\n")
 }

@@ -20,7 +20,7 @@ var jobActions = []action{
 	{name: "job-delete", path: "/jobs/{id}/delete", Title: "Delete job", Nav: "jobs", method: "DeleteJob", Grave: true, load: loadJobAct, do: deleteJob},
 }
 
-// jobButtons are those of a job by its state, in their order.
+// jobButtons lists the buttons of a job by its state, in order.
 var jobButtons = []button[string]{
 	{"retry", "RetryJob", "Run again", false, in("failed", "cancelled")},
 	{"run", "RunJob", "Run now", false, in("scheduled")},
@@ -31,10 +31,10 @@ var jobButtons = []button[string]{
 	{"delete", "DeleteJob", "Delete", false, in("scheduled", "parked", "ready", "succeeded", "failed", "cancelled", "skipped")},
 }
 
-// JobButtons are those of a job in a state.
+// JobButtons returns the buttons of a job in a state.
 func (v *visit) JobButtons(state string) []button[string] { return offered(jobButtons, state) }
 
-// loadJobAct is the job that something is to be done to.
+// loadJobAct loads the job for a form.
 func loadJobAct(v *visit) (any, error) {
 	id, err := v.jobID()
 	if err != nil {
@@ -43,16 +43,16 @@ func loadJobAct(v *visit) (any, error) {
 	return v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 }
 
-// jobID is the id of the job that the page is about.
+// jobID returns the ID of the page's job.
 func (v *visit) jobID() (int64, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID is a number.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Job IDs are numbers.")))
 	}
 	return id, nil
 }
 
-// onJob does something to the job that the form is about.
+// onJob performs an action on the form's job.
 func (v *visit) onJob(do func(id int64) error, notice string) (done, error) {
 	id, err := v.jobID()
 	if err == nil {
@@ -81,10 +81,10 @@ func runJob(v *visit) (done, error) {
 	return v.onJob(func(id int64) error {
 		_, err := v.jobs.RunJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 		return err
-	}, v.T("Job %s is due now.", "#"+v.Value("id")))
+	}, v.T("Job %s is now due.", "#"+v.Value("id")))
 }
 
-// unchangedJob refuses a form that shows something of a job that is not so any more.
+// unchangedJob rejects a form that shows outdated values of a job.
 func (v *visit) unchangedJob(f *parameters, shown func(*fairleadv1.Job) map[string]any) error {
 	id, err := v.jobID()
 	if err != nil {
@@ -131,8 +131,8 @@ func deleteJob(v *visit) (done, error) {
 	return result, err
 }
 
-// copyJob enqueues a job with what the form says, and else with what the other job has.
-// Its key is not taken over: the other job may hold it.
+// copyJob enqueues a job with the values of the form, and otherwise those of the original
+// job. It does not copy the key, which the original job may hold.
 func copyJob(v *visit) (done, error) {
 	id, err := v.jobID()
 	if err != nil {
@@ -148,7 +148,7 @@ func copyJob(v *visit) (done, error) {
 	case len(args) > 0 && !json.Valid(args):
 		f.refuse("args", v.T("must be a JSON document"))
 	case !whole:
-		f.refuse("args", v.T("contain *** in place of another URL's user name and password; replace it with the actual values"))
+		f.refuse("args", v.T("contain *** instead of the user name and password of another URL; replace it with the actual values"))
 	}
 	if masked := []byte(`"***"`); bytes.Contains(job.GetArgs(), masked) && bytes.Contains(args, masked) {
 		f.refuse("args", v.T("contain a hidden confidential value (***); replace it with the actual value"))

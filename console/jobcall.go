@@ -10,7 +10,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// httpCall is the stored record of an HTTP call. It contains no secrets.
+// httpCall is the stored record of an HTTP call. Secrets were removed before it was stored.
 type httpCall struct {
 	Status     int          `json:"status"`
 	DurationMS int64        `json:"duration_ms"`
@@ -22,7 +22,7 @@ type httpCall struct {
 	Response   *httpMessage `json:"response"`
 }
 
-// httpMessage is a request or an answer.
+// httpMessage is a request or a response.
 type httpMessage struct {
 	Method    string            `json:"method"`
 	URL       string            `json:"url"`
@@ -31,13 +31,13 @@ type httpMessage struct {
 	Truncated bool              `json:"truncated"`
 }
 
-// Took is how long the call has taken.
+// Took returns the duration of the call.
 func (c *httpCall) Took() time.Duration { return time.Duration(c.DurationMS) * time.Millisecond }
 
-// Names are the headers in order.
+// Names returns the sorted names of the headers.
 func (m httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers)) }
 
-// Bytes is the body, for a document.
+// Bytes returns the body, for display as a document.
 func (m httpMessage) Bytes() []byte { return []byte(m.Body) }
 
 // callOf returns the newest stored call of a job, or nil if the job made none. A failed

@@ -143,7 +143,7 @@ func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 		}
 	}
 	r.shows(r.page(http.StatusOK, "/jobs"), `state=scheduled" data-count="7">`)
-	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "The list ends where the count stopped.")
+	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "This list is incomplete.")
 	if rows := r.listed("/jobs?at_most=70"); len(rows) != 70 {
 		t.Errorf("a list of at most 70 jobs has %d", len(rows))
 	}

@@ -12,52 +12,53 @@ import (
 )
 
 const (
-	listRows   = 50  // of a page
-	windowJobs = 500 // that a page looks through for a text
+	listRows   = 50  // rows per page
+	windowJobs = 500 // jobs that a page reads for a text search
 )
 
-// jobStates are the states of jobs, in the order of a job's life.
+// jobStates lists the states of jobs, in the order of a job's life.
 var jobStates = []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"}
 
 // jobList is a page of jobs.
 type jobList struct {
 	Jobs     []*fairleadv1.Job
 	Tabs     []jobTab
-	States   []string // that are chosen
-	Filtered bool     // something other than a state is chosen
-	AtMost   bool     // the list ends where a count stopped
+	States   []string // selected states
+	Filtered bool     // whether there are filters other than the state
+	AtMost   bool     // whether the list ends where a count stopped
 	Window   *jobWindow
 	Like     string
 	Pages    map[string]any
 	Bulk     []bulkButton
 }
 
-// jobTab leads to the jobs of a state, or to all of them.
+// jobTab links to the jobs in a state, or to all of them.
 type jobTab struct {
-	State   string // empty: all
+	State   string // empty = all
 	Href    string
 	Current bool
 	Count   count
-	Counted bool // else it is not known how many there are
+	Counted bool // whether the number of jobs is known
 }
 
-// jobFilter is what the parameters choose.
+// jobFilter contains the filters in the parameters.
 type jobFilter struct {
 	*fairleadv1.ListJobsRequest
-	text, like string // of the error, for which jobs are looked through
-	downTo     int64  // no job with a smaller id
+	text, like string // text in the error, which requires reading the jobs
+	downTo     int64  // smallest job ID
 	atMost     int64
 }
 
-// looks reports whether jobs are looked through, since the API cannot choose them.
+// looks reports whether the filter requires reading jobs, because the API does not support
+// it.
 func (f *jobFilter) looks() bool { return f.text != "" || f.like != "" || f.downTo > 0 }
 
-// chooses reports whether something other than a state is chosen.
+// chooses reports whether there are filters other than the state.
 func (f *jobFilter) chooses() bool {
 	return f.looks() || len(f.Kind)+len(f.Queue)+len(f.Tenant) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil
 }
 
-// matches reports whether a job is one of those that are looked for.
+// matches reports whether a job matches the filters that the API does not support.
 func (f *jobFilter) matches(job *fairleadv1.Job) bool {
 	switch {
 	case job.GetId() < f.downTo:
@@ -109,7 +110,7 @@ func loadJobs(v *visit) (any, error) {
 	return list, err
 }
 
-// rowsOf is how many rows the page has.
+// rowsOf returns the number of rows on the page.
 func rowsOf(f *jobFilter) int {
 	if f.atMost > 0 {
 		return int(min(listRows, f.atMost))
@@ -117,7 +118,8 @@ func rowsOf(f *jobFilter) int {
 	return listRows
 }
 
-// jobPages is the way to the next page. A list with a bound goes on with what is left.
+// jobPages returns the links to other pages. A limited list continues with the remaining
+// number of rows.
 func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
 	pages := map[string]any{"first": "", "next": ""}
 	if f.PageToken != "" {
@@ -133,12 +135,12 @@ func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
 	return pages
 }
 
-// readCalls is how often the API is asked for one page, at most: where few of very many
-// jobs match, each of its own pages looks at some of them.
+// readCalls limits the number of API calls for one page: where few of very many jobs match,
+// each call reads a part of them.
 const readCalls = 2
 
-// readJobs reads so many jobs, or fewer if they are hard to find or large, and says where
-// the next page begins.
+// readJobs reads up to rows jobs, fewer if they are hard to find or large, and returns the
+// token of the next page.
 func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*fairleadv1.Job, next string, err error) {
 	next = filter.GetPageToken()
 	for range readCalls {
@@ -161,16 +163,16 @@ func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*
 	return jobs, next, nil
 }
 
-// jobWindow is what was looked through, and what was found there.
+// jobWindow is a part of the list that was read, with the jobs found in it.
 type jobWindow struct {
 	Found     []*fairleadv1.Job
-	Any       bool                   // jobs were looked at
-	Old, New  *timestamppb.Timestamp // when the oldest and the newest of them were created
-	First, ID int64                  // their ids
+	Any       bool                   // whether any jobs were read
+	Old, New  *timestamppb.Timestamp // creation times of the oldest and the newest job read
+	First, ID int64                  // IDs of these jobs
 	next      string
 }
 
-// lookThrough looks at the jobs of one window.
+// lookThrough reads the jobs of one window.
 func (v *visit) lookThrough(f *jobFilter) (*jobWindow, error) {
 	jobs, next, err := v.readJobs(f.ListJobsRequest, windowJobs)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	tabCount     = 500 // jobs are counted up to about so many
-	tabMadeCount = 25  // of those that a schedule or a batch made: each is looked up
+	tabCount     = 500 // approximate limit for counting jobs
+	tabMadeCount = 25  // the same for the jobs of a schedule or a batch, which are looked up one by one
 )
 
-// jobTabs are the jobs by state. All are counted if the page has all jobs; those that
-// have not ended come from what the service keeps, if all jobs or those of one tenant or
-// one queue are shown; the others are counted up to a bound. Jobs that are looked through
-// for a text are not counted: that would take all of them.
+// jobTabs returns the numbers of jobs by state. It counts them exactly if the page has all
+// jobs. The numbers of live jobs come from the service's statistics if the list shows all
+// jobs or those of one tenant or queue; others are counted up to a limit. With a text
+// search, jobs are not counted, because that would require reading all of them.
 func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]jobTab, error) {
 	tabs := []jobTab{{Href: v.Here("state", "", "at_most", ""), Current: len(f.State) == 0}}
 	for _, state := range jobStates {
@@ -52,7 +52,7 @@ func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]job
 	return tabs, nil
 }
 
-// statesOf is how many of the jobs are in each state.
+// statesOf returns the number of the jobs in each state.
 func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 	counts := map[string]int64{}
 	for _, state := range jobStates {
@@ -64,11 +64,11 @@ func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 	return counts
 }
 
-// liveStates are those of jobs that have not ended.
+// liveStates lists the states of live jobs.
 var liveStates = []string{"scheduled", "parked", "ready", "running", "waiting"}
 
-// countStates counts the jobs of some states. Each state of jobs that have ended is
-// counted on its own, since the most common one would use up the bound of all.
+// countStates counts the jobs in some states. It counts each final state separately,
+// because the most common one would otherwise use up the limit of all.
 func (v *visit) countStates(f *jobFilter, states []string) (*fairleadv1.CountJobsResponse, error) {
 	bound := int32(tabCount)
 	if f.Batch+f.Schedule > 0 {
@@ -80,8 +80,8 @@ func (v *visit) countStates(f *jobFilter, states []string) (*fairleadv1.CountJob
 	})
 }
 
-// liveCounts is how many jobs have not ended, by state, of all, of one tenant or of one
-// queue; nil: other jobs are chosen.
+// liveCounts returns the number of live jobs by state: of all jobs, of one tenant or of one
+// queue. It returns nil for other filters.
 func (v *visit) liveCounts(f *jobFilter) (map[string]int64, error) {
 	if len(f.Kind) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil {
 		return nil, nil
@@ -130,8 +130,7 @@ func liveOf(u *fairleadv1.Usage) map[string]int64 {
 	}
 }
 
-// fillTabs gives tabs the numbers that are known, and the first one their sum if they are
-// all.
+// fillTabs sets the known numbers of tabs, and the sum on the first tab if all are known.
 func (v *visit) fillTabs(tabs []jobTab, known map[string]int64, all bool) {
 	sum := int64(0)
 	for state, n := range known {
@@ -147,8 +146,8 @@ func tabOf(tabs []jobTab, state string) *jobTab {
 	return &tabs[slices.IndexFunc(tabs, func(tab jobTab) bool { return tab.State == state })]
 }
 
-// fillTab gives a tab its number. A count that stopped leads to a list that stops there;
-// one that found nothing before it stopped says nothing.
+// fillTab sets the number of a tab. A count that stopped early links to a list that stops
+// there; one that found nothing before it stopped is not shown.
 func (v *visit) fillTab(tab *jobTab, n int64, more bool) {
 	switch {
 	case more && n == 0:

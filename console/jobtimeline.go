@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// phaseNames are what the phases are called that are no states.
-var phaseNames = map[string]string{"idle": "between runs", "ahead": "upcoming"}
+// phaseNames contains the names of phases that are not states.
+var phaseNames = map[string]string{"idle": "between attempts", "ahead": "upcoming"}
 
-// PhaseName is what a phase is called.
+// PhaseName returns the name of a phase.
 func (v *visit) PhaseName(what string) string {
 	if name, is := phaseNames[what]; is {
 		return v.T(name)
@@ -17,11 +17,11 @@ func (v *visit) PhaseName(what string) string {
 	return v.StateName(what)
 }
 
-// StretchTitle says what a part of a timeline is.
+// StretchTitle describes a part of a timeline.
 func (v *visit) StretchTitle(s stretch) string {
 	title := v.PhaseName(s.What)
 	if s.Run > 0 {
-		title = v.T("Run %s", v.Num(s.Run)) + ": " + title
+		title = v.T("Attempt %s", v.Num(s.Run)) + ": " + title
 		if s.Reason != "" {
 			title += " (" + v.StateName(s.Reason) + ")"
 		}
@@ -29,7 +29,7 @@ func (v *visit) StretchTitle(s stretch) string {
 	return fmt.Sprintf("%s, %s\n%s – %s", title, v.Dur(s.length()), v.clock(s.From), v.clock(s.To))
 }
 
-// StretchText is what is written into a part of a timeline, if there is room.
+// StretchText returns the label of a part of a timeline, if there is room.
 func (v *visit) StretchText(s stretch) string {
 	words := v.Dur(s.length())
 	if s.Run > 0 && s.Width > 110 {
@@ -45,13 +45,13 @@ func (v *visit) StretchText(s stretch) string {
 type stamp struct {
 	X    float64
 	Text string
-	End  bool // the text ends there
+	End  bool // whether the text is right-aligned
 }
 
-// stampRoom is how far apart times are written.
+// stampRoom is the minimum distance between times.
 const stampRoom = 90.0
 
-// Stamps are the times at which parts of a timeline begin, where there is room, and its
+// Stamps returns the start times of the parts of a timeline, where there is room, and its
 // end.
 func (v *visit) Stamps(timeline []stretch) (all []stamp) {
 	if len(timeline) == 0 {
@@ -67,7 +67,7 @@ func (v *visit) Stamps(timeline []stretch) (all []stamp) {
 	return append(all, stamp{X: end.X + end.Width, Text: v.clock(end.To), End: true})
 }
 
-// PhaseTone is how a phase is coloured.
+// PhaseTone returns the color of a phase.
 func (v *visit) PhaseTone(what string) string {
 	switch what {
 	case "idle":
@@ -78,7 +78,7 @@ func (v *visit) PhaseTone(what string) string {
 	return v.Tone(what)
 }
 
-// Phases are the kinds of phases of a timeline, once each.
+// Phases returns the distinct phases of a timeline.
 func (v *visit) Phases(timeline []stretch) (all []string) {
 	for _, s := range timeline {
 		if !slices.Contains(all, s.What) {
@@ -88,7 +88,7 @@ func (v *visit) Phases(timeline []stretch) (all []string) {
 	return all
 }
 
-// summary is a timeline in words.
+// summary describes a timeline in words.
 func (v *visit) summary(timeline []stretch) string {
 	var parts []string
 	for _, s := range timeline {

@@ -7,29 +7,29 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// why is what keeps a job from running, in words.
+// why explains in words what keeps a job from running.
 type why struct {
 	Obstacles []obstacle
-	Start     time.Time // when it will probably start; zero: that is not known
-	Share     string    // what its tenant gets of the starts, where tenants share them
+	Start     time.Time // estimated start; zero = unknown
+	Share     string    // the tenant's share of starts, where tenants share them
 }
 
-// obstacle is one thing that keeps a job from starting, and what helps.
+// obstacle is one thing that keeps a job from starting, with a remedy.
 type obstacle struct {
 	Code   string
 	Text   string
 	Until  time.Time
 	Remedy string
-	Acts   []act // buttons that carry the remedy out
+	Acts   []act // buttons that carry out the remedy
 	Links  []link
 }
 
-// link is a way to another page.
+// link is a link to another page.
 type link struct {
 	Text, Href string
 }
 
-// whyNot explains a job that could run and does not.
+// whyNot explains why a job that could run does not.
 func (v *visit) whyNot(job *fairleadv1.Job) (*why, error) {
 	switch job.GetState() {
 	case "scheduled", "parked", "ready":
@@ -47,7 +47,8 @@ func (v *visit) whyNot(job *fairleadv1.Job) (*why, error) {
 	return out, nil
 }
 
-// share tells what a tenant gets of the starts, or nothing if tenants do not share them.
+// share describes a tenant's share of starts, or returns nothing if tenants do not share
+// them.
 func (v *visit) share(s *fairleadv1.Share) string {
 	if s == nil {
 		return ""
@@ -57,7 +58,7 @@ func (v *visit) share(s *fairleadv1.Share) string {
 		v.Num(s.GetWeight()), percent(s.GetEntitled()), percent(s.GetHad()))
 }
 
-// explain puts an obstacle into words.
+// explain describes an obstacle in words.
 func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64) obstacle {
 	out := obstacle{Code: o.GetCode(), Until: moment(o.GetUntil()), Text: o.GetText()}
 	if hiddenParent(o) {
@@ -68,7 +69,7 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "not_due":
 		out.Text = v.T("The job is not due until %s.", v.clock(out.Until))
 		if job.GetFailures() > 0 {
-			out.Text = v.T("The last run failed. The job backs off until %s.", v.clock(out.Until))
+			out.Text = v.T("The last attempt failed. The job is backing off until %s.", v.clock(out.Until))
 		}
 		out.Acts = v.jobActs(job, "run", "RunJob", v.T("Run now"))
 	case "queued":
@@ -81,20 +82,20 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "paused":
 		v.paused(o, &out)
 	case "no_node":
-		out.Text = v.T("No live node that accepts jobs serves queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		out.Text = v.T("No live node that accepts jobs serves queue %q and handles kind %q.", job.GetQueue(), job.GetKind())
 		out.Remedy = v.T("Start a node or worker that handles this kind in this queue, or resume a draining node.")
 		out.Links, out.Acts = v.forAll(link{v.T("Nodes"), v.Href("/nodes")}), v.jobActs(job, "move", "MoveJob", v.T("Move"))
 	case "at_cap":
 		out.Text = v.T("%s: %s of %s slots are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
 		v.limited(o, &out, v.T("Raise the cap"))
 	case "over_rate":
-		out.Text = v.T("%s: the start rate is used up until %s.", v.owner(o), v.clock(out.Until))
+		out.Text = v.T("%s: no more jobs can start at this rate until %s.", v.owner(o), v.clock(out.Until))
 		v.limited(o, &out, v.T("Raise the rate"))
 	case "no_slot":
 		out.Text = v.T("All slots on eligible nodes are busy.")
-		out.Remedy, out.Links = v.T("The job starts when a slot becomes free. Add nodes or slots to start it sooner."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+		out.Remedy, out.Links = v.T("The job will start when a slot is free. To start it sooner, add nodes or slots."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
 	case "suspect":
-		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other such jobs.", v.Num(job.GetCrashes()))
+		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other crash suspects.", v.Num(job.GetCrashes()))
 	case "in_line":
 		out.Text = v.goFirst(ahead)
 		out.Remedy, out.Acts = v.T("A higher priority moves it ahead."), v.jobActs(job, "priority", "SetJobPriority", v.T("Priority"))
@@ -102,12 +103,12 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	return out
 }
 
-// mostAhead is how many jobs before one are counted.
+// mostAhead limits the number of jobs counted ahead of another.
 const mostAhead = 10_000
 
 func (v *visit) goFirst(ahead int64) string {
 	switch {
-	case v.Bound() && ahead == 0: // the API counts only those of its tenant
+	case v.Bound() && ahead == 0: // the API counts only the jobs of the tenant
 		return v.T("Jobs of other tenants are ahead.")
 	case v.Bound() && ahead < mostAhead:
 		return v.N(ahead, "%s job of the same tenant is ahead.", "%s jobs of the same tenant are ahead.")
@@ -141,7 +142,7 @@ func (v *visit) paused(o *fairleadv1.Obstacle, out *obstacle) {
 	}
 }
 
-// limited adds where a limit is set, and the button that raises it.
+// limited adds the place where a limit is set and the button that raises it.
 func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, label string) {
 	out.Links = v.ownerLinks(o)
 	if v.Unbound() && v.May("SetLimit") {
@@ -149,7 +150,7 @@ func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, label string) {
 	}
 }
 
-// jobActs is the button of an action on a job. A job that is not stored has none.
+// jobActs returns the button of an action on a job, or nothing for a job that is not stored.
 func (v *visit) jobActs(job *fairleadv1.Job, name, method, label string) []act {
 	if job.GetId() == 0 {
 		return nil
@@ -157,22 +158,22 @@ func (v *visit) jobActs(job *fairleadv1.Job, name, method, label string) []act {
 	return []act{{Method: method, Href: v.To("/jobs", job.GetId()) + "/" + name, Label: label}}
 }
 
-// hiddenParent reports whether an obstacle belongs to the parent of a tenant, and the viewer
-// may not see which that is.
+// hiddenParent reports whether an obstacle belongs to a parent tenant that is not visible
+// to the viewer.
 func hiddenParent(o *fairleadv1.Obstacle) bool { return o.GetScope() == "tenant" && o.GetName() == "" }
 
-// ofParent says what keeps a job from starting without naming the parent.
+// ofParent describes an obstacle without naming the parent.
 func (v *visit) ofParent(o *fairleadv1.Obstacle) string {
 	switch o.GetCode() {
 	case "paused":
 		return v.T("The parent tenant is paused.")
 	case "over_rate":
-		return v.T("The parent tenant has used up its start rate.")
+		return v.T("The parent tenant has reached its start rate.")
 	}
 	return v.T("The parent tenant is at its cap.")
 }
 
-// owner is whose limit keeps a job from starting.
+// owner names the object whose limit keeps a job from starting.
 func (v *visit) owner(o *fairleadv1.Obstacle) string {
 	switch o.GetScope() {
 	case "queue":
@@ -188,7 +189,7 @@ func (v *visit) owner(o *fairleadv1.Obstacle) string {
 	return v.T("The cluster")
 }
 
-// ownerLinks lead to the page of a queue, a tenant or the limits.
+// ownerLinks returns links to a queue, a tenant or the limits.
 func (v *visit) ownerLinks(o *fairleadv1.Obstacle) []link {
 	switch o.GetScope() {
 	case "queue":
@@ -199,7 +200,7 @@ func (v *visit) ownerLinks(o *fairleadv1.Obstacle) []link {
 	return v.forAll(link{v.T("Limits"), v.Href("/tenants") + "#limits"})
 }
 
-// forAll are links to what is shown to those only who are bound to no tenant.
+// forAll returns links that only viewers not bound to tenants may see.
 func (v *visit) forAll(links ...link) []link {
 	if v.Bound() {
 		return nil

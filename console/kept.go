@@ -10,15 +10,16 @@ import (
 	"connectrpc.com/connect"
 )
 
-// kept is a field of a form that was sent and cannot be shown as it was: what the form is about
-// is not known while the database does not answer. Sending it again sends the same.
+// kept is a submitted form field, if the form cannot be shown as it was because the
+// database does not respond. Submitting it again sends the same value.
 type kept struct{ Name, Value string }
 
-// maxUnknown is how many bytes of a form are read of a viewer who is not known yet.
+// maxUnknown limits the number of bytes read of a form from an unidentified viewer.
 const maxUnknown = 1 << 20
 
-// turnAway answers a form of a viewer who may not send it, or of whom that is not known as the
-// database does not answer: then nothing was done, and what was typed is kept.
+// turnAway responds to a form of a viewer who may not send it, or whose permissions are
+// unknown because the database does not respond: in that case nothing was done, and the
+// input is retained.
 func (c *Console) turnAway(w http.ResponseWriter, v *visit, a *action, err error) {
 	if unanswered(err) && v.request.ContentLength <= maxUnknown {
 		v.request.Body = http.MaxBytesReader(w, v.request.Body, maxUnknown)
@@ -30,7 +31,7 @@ func (c *Console) turnAway(w http.ResponseWriter, v *visit, a *action, err error
 	c.refuse(w, v, err)
 }
 
-// keep answers with a form that has what was sent, and why it was not done.
+// keep shows a form with the input and the reason why the action was not carried out.
 func (c *Console) keep(w http.ResponseWriter, v *visit, a *action, why string) {
 	form := &actForm{action: a, Problem: why}
 	for _, name := range slices.Sorted(maps.Keys(v.posted)) {
@@ -44,14 +45,15 @@ func (c *Console) keep(w http.ResponseWriter, v *visit, a *action, why string) {
 	c.renderForm(w, http.StatusServiceUnavailable, v, form)
 }
 
-// unanswered reports whether the database did not answer: what was asked of it may be done or
-// not.
+// unanswered reports whether the database did not respond, so that it is unknown whether a
+// request took effect.
 func unanswered(err error) bool {
 	code := connect.CodeOf(err)
 	return err != nil && (code == connect.CodeUnavailable || code == connect.CodeDeadlineExceeded)
 }
 
-// Once is of this form alone: what it enqueues, or begins, counts once, however often it is sent.
+// Once returns a token that is unique to this form: jobs and objects created with it are
+// created only once, however often the form is submitted.
 func (v *visit) Once() string {
 	if once := v.posted.Get("once"); once != "" {
 		return once
@@ -61,7 +63,7 @@ func (v *visit) Once() string {
 
 type onceKey struct{}
 
-// withOnce makes calls of the API that enqueue count once under a key.
+// withOnce makes API calls that enqueue jobs take effect only once for a key.
 func withOnce(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, onceKey{}, key)
 }

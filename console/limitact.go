@@ -14,16 +14,15 @@ var limitActions = []action{
 	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
 }
 
-// loadLimitAct is the limit that is edited; one that says nothing if there is none.
+// loadLimitAct loads the limit to edit, or an empty one.
 func loadLimitAct(v *visit) (any, error) {
 	if v.Value("scope") == "" && v.posted == nil {
-		return &fairleadv1.Limit{}, nil // of what, is not said yet
+		return &fairleadv1.Limit{}, nil // the scope is not chosen yet
 	}
 	return v.limit(limitScope(v))
 }
 
-// limitScope is the scope that a form is about: that of its path, or the one that was
-// typed.
+// limitScope returns the scope of the form: from its path, or from the input.
 func limitScope(v *visit) string {
 	if scope := v.Value("scope"); scope != "" {
 		return scope
@@ -35,7 +34,7 @@ func limitScope(v *visit) string {
 	return of + ":" + name
 }
 
-// limit is the limit of a scope.
+// limit returns the limit of a scope.
 func (v *visit) limit(scope string) (*fairleadv1.Limit, error) {
 	limits, err := v.limits.ListLimits(v.ctx, &fairleadv1.ListLimitsRequest{})
 	for _, limit := range limits.GetItems() {
@@ -46,13 +45,12 @@ func (v *visit) limit(scope string) (*fairleadv1.Limit, error) {
 	return &fairleadv1.Limit{Scope: scope}, err
 }
 
-// limitFields are those of a limit, by their names in the form.
+// limitFields returns the fields of a limit, by their names in the form.
 func limitFields(l *fairleadv1.Limit) map[string]any {
 	return map[string]any{"max_running": orEmpty(l.GetMaxRunning()), "rate": orEmpty(l.GetRate()), "burst": orEmpty(l.GetBurst()), "per_key": orEmpty(l.GetPerKey()), "order": l.GetOrder()}
 }
 
-// orEmpty is a number as a field shows it: none for zero, which says that there is no
-// limit.
+// orEmpty returns a number for display in a field: empty for zero, which means no limit.
 func orEmpty[N cmp.Ordered](n N) any {
 	if zero := *new(N); n == zero {
 		return ""
@@ -60,21 +58,21 @@ func orEmpty[N cmp.Ordered](n N) any {
 	return n
 }
 
-// LimitFields are the values of a limit in its form.
+// LimitFields returns the values of a limit for its form.
 func (v *visit) LimitFields(l *fairleadv1.Limit) map[string]any { return limitFields(l) }
 
-// limitWhatIf is what would be saved.
+// limitWhatIf returns the change that would be saved.
 func limitWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
 	limit, err := v.typedLimit()
 	return &fairleadv1.WhatIfChange{Limit: limit}, err
 }
 
-// noLimitWhatIf is that the limit is gone.
+// noLimitWhatIf returns the change that removes the limit.
 func noLimitWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
 	return &fairleadv1.WhatIfChange{Limit: &fairleadv1.Limit{Scope: limitScope(v)}}, nil
 }
 
-// typedLimit is the limit that the form says.
+// typedLimit returns the limit in the form.
 func (v *visit) typedLimit() (*fairleadv1.Limit, error) {
 	f := v.fields()
 	limit := &fairleadv1.Limit{
@@ -111,12 +109,12 @@ func removeLimit(v *visit) (done, error) {
 	return done{Notice: v.T("The limit of %s was removed.", scope), To: "/tenants"}, err
 }
 
-// LimitScopes are what a limit can be of.
+// LimitScopes returns the scopes that a limit can have.
 func (v *visit) LimitScopes() []option {
 	return []option{{"kind", v.T("kind")}, {"queue", v.T("queue")}, {"global", v.T("all jobs")}}
 }
 
-// LimitOrders are the orders in which jobs start.
+// LimitOrders returns the orders in which jobs can start.
 func (v *visit) LimitOrders() []option {
 	return []option{{"", v.T("same as all jobs; all jobs default to deadline")}, {"deadline", v.T("deadline: earliest start-by time first")}, {"fair", v.T("fair: tenants share starts by weight")}}
 }

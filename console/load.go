@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	loadSchedulesRead = 500                // that are looked at for one picture
-	mostLoads         = 32                 // pictures that are kept at once
-	longestSpan       = 8 * 24 * time.Hour // of which it is listed what fires
+	loadSchedulesRead = 500                // number of schedules read for one chart
+	mostLoads         = 32                 // maximum number of cached charts
+	longestSpan       = 8 * 24 * time.Hour // longest period for which fires are listed
 )
 
-// loadPage is when schedules will fire: a picture of a week, or those of one span.
+// loadPage shows when schedules will fire: a chart of a week, or a list for one period.
 type loadPage struct {
 	*heat
 	Hot         []hotRow
@@ -28,25 +28,25 @@ type loadPage struct {
 	SpanFrom, SpanTo time.Time
 	Rows             []loadRow
 	Fires            int64  // of all rows
-	Back             string // to the picture
+	Back             string // link to the chart
 }
 
-// hotRow is a hot spot, and the link to its schedules.
+// hotRow is a hot spot with the link to its schedules.
 type hotRow struct {
 	hotSpot
 	ID      int
 	Who     count
-	Command string // of its spread
+	Command string // command that applies its spread
 }
 
-// loadRow is a schedule that fires in a span.
+// loadRow is a schedule that fires in a period.
 type loadRow struct {
 	*plan
 	Timing, Words string
 	Fires         int64
 }
 
-// lookedAt are schedules, and the load that they will make. It is shared by viewers.
+// lookedAt contains schedules and their upcoming load. It is shared by viewers.
 type lookedAt struct {
 	plans  []*plan
 	unread []string
@@ -66,7 +66,7 @@ func loadComing(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute) // as fires are counted
+	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute) // the granularity in which fires are counted
 	looked, err := v.looked(token, slices.Compact(slices.Sorted(slices.Values(tenants))))
 	if err != nil {
 		return nil, err
@@ -94,14 +94,14 @@ func loadComing(v *visit) (any, error) {
 	return page, nil
 }
 
-// looked reads schedules and counts their fires. As that is much for a tick, it is done
-// only now and then, once for all viewers who may see the same.
+// looked reads schedules and counts their fires. This is expensive for a tick, so it is
+// done at longer intervals, once for all viewers with the same permissions.
 func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
 	at := v.Now.Truncate(figuresRest)
 	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
 	key := fmt.Sprintf("%q %q %q %q", v.scope, v.Zone, token, tenants)
 	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
-	if err != nil { // a failure is not kept
+	if err != nil { // do not cache failures
 		return v.lookAt(v.ctx, request, at)
 	}
 	return looked, nil
@@ -134,7 +134,7 @@ func (v *visit) lookAt(ctx context.Context, request *fairleadv1.ListSchedulesReq
 	return looked, nil
 }
 
-// list keeps the schedules that fire in a span.
+// list selects the schedules that fire in a period.
 func (page *loadPage) list(looked *lookedAt, from, to time.Time) {
 	page.Listed, page.SpanFrom, page.SpanTo = true, from, to
 	for _, p := range looked.plans {
@@ -147,7 +147,7 @@ func (page *loadPage) list(looked *lookedAt, from, to time.Time) {
 	}
 }
 
-// scheduleListHref leads to the schedules that were looked at.
+// scheduleListHref returns the link to the schedules that were read.
 func (v *visit) scheduleListHref(token string, tenants []string, more bool) string {
 	parameters := []any{"enabled", "true", "page", token}
 	for _, tenant := range tenants {
@@ -164,20 +164,21 @@ func (v *visit) hereAt(parameters ...any) string {
 	return v.Here(append([]any{"page", v.Query.Get("page")}, parameters...)...)
 }
 
-// SpanHref leads to the schedules that fire in a span, of those that were looked at.
+// SpanHref returns the link to the schedules that fire in a period, among those that were
+// read.
 func (v *visit) SpanHref(from, to time.Time) string { return v.hereAt("from", from, "to", to) }
 
-// SpanText is a span of one day in the viewer's zone.
+// SpanText formats a period of one day in the viewer's zone.
 func (v *visit) SpanText(from, to time.Time) string {
 	return from.In(v.Zone).Format("2006-01-02 15:04") + "–" + to.In(v.Zone).Format("15:04")
 }
 
-// DayName is a weekday, in short, and its date.
+// DayName returns a short weekday and its date.
 func (v *visit) DayName(day time.Time) string {
 	return v.T(day.Weekday().String()[:len("Mon")]) + " " + day.Format("01-02")
 }
 
-// Brief writes a number where there is little room: 999, 1.2k, 34k.
+// Brief formats a number for a small space: 999, 1.2k, 34k.
 func (v *visit) Brief(n int64) string {
 	switch {
 	case n < 1000:
@@ -190,7 +191,7 @@ func (v *visit) Brief(n int64) string {
 	return strconv.FormatInt(n/1_000_000, 10) + "M"
 }
 
-// Hours are those of a day.
+// Hours returns the hours of a day.
 func (v *visit) Hours() (hours []string) {
 	for i := range 24 {
 		hours = append(hours, strconv.Itoa(i))
@@ -198,10 +199,10 @@ func (v *visit) Hours() (hours []string) {
 	return hours
 }
 
-// TenDigits are the last digits of minutes.
+// TenDigits returns the last digits of minutes.
 func (v *visit) TenDigits() []int { return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} }
 
-// MinuteRows are the minutes of the hour, ten by ten.
+// MinuteRows returns the minutes of the hour in rows of ten.
 func (page *loadPage) MinuteRows() (rows [][]heatCell) {
 	for i := 0; i < len(page.Minutes); i += 10 {
 		rows = append(rows, page.Minutes[i:i+10])

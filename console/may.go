@@ -13,7 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// rolesOf are the roles that the schema asks for, by the name of the method.
+// rolesOf returns the roles required by the schema, by method name.
 var rolesOf = sync.OnceValue(func() map[string]access.Role {
 	roles := map[string]access.Role{}
 	protoregistry.GlobalFiles.RangeFilesByPackage(fairleadv1.File_fairlead_v1_job_proto.Package(), func(file protoreflect.FileDescriptor) bool {
@@ -29,14 +29,15 @@ var rolesOf = sync.OnceValue(func() map[string]access.Role {
 	return roles
 })
 
-// May reports whether the viewer's role lets them call a method of the API: if not, there
-// is no button for it. It is the API that refuses; tenants and the like are for it alone.
+// May reports whether the viewer's role permits a method of the API; otherwise its button
+// is not shown. The API enforces permissions; it alone checks tenants and other
+// restrictions.
 func (v *viewer) May(method string) bool {
 	needed, known := rolesOf()[method]
 	return known && access.Role(v.Role).May(needed)
 }
 
-// errMayNot is the answer to one who asks for a form without having its button.
+// errMayNot returns the error for a viewer who requests a form without having its button.
 func errMayNot(v *visit) error {
 	return connect.NewError(connect.CodePermissionDenied, errors.New(v.T("Your role (%s) does not allow this action.", v.Role)))
 }

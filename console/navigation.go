@@ -1,18 +1,18 @@
 package console
 
-// entry is a line of the navigation.
+// entry is an entry of the navigation.
 type entry struct {
 	Nav, Path, Title string
-	allowed          func(*viewer) bool // nil: for all
+	allowed          func(*viewer) bool // nil = visible to all viewers
 }
 
-// section is a group of lines.
+// section is a group of entries.
 type section struct {
 	Title   string
 	Entries []entry
 }
 
-// navigation is what the pages are found by.
+// navigation lists all entries.
 var navigation = []section{
 	{"", []entry{
 		{"overview", "/", "Overview", nil},
@@ -45,7 +45,7 @@ var navigation = []section{
 	}},
 }
 
-// Navigation is what the viewer may find pages by.
+// Navigation returns the entries visible to the viewer.
 func (v *visit) Navigation() (all []section) {
 	if v.Role == "" {
 		return nil
@@ -64,7 +64,7 @@ func (v *visit) Navigation() (all []section) {
 	return all
 }
 
-// HTMLLang is the language of the page as browsers know it.
+// HTMLLang returns the language of the page as an HTML language tag.
 func (v *visit) HTMLLang() string {
 	if v.Lang == "zh" {
 		return "zh-Hans"

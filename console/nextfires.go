@@ -7,8 +7,9 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// nextFires are the schedules that fire next. Who is bound to tenants sees those of the
-// first schedules by name: the service orders them for all tenants only.
+// nextFires returns the schedules that fire next. Viewers bound to tenants see those among
+// the first schedules by name, because the service sorts by next fire only for all tenants
+// together.
 func (v *visit) nextFires() ([]*fairleadv1.Schedule, error) {
 	if v.Unbound() {
 		soonest, err := v.schedules.ListSchedules(v.ctx, &fairleadv1.ListSchedulesRequest{Soonest: true, PageSize: overviewRows})

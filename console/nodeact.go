@@ -13,7 +13,7 @@ var nodeActions = []action{
 	{name: "node-undrain", path: "/nodes/{id}/undrain", Title: "Resume node", Nav: "nodes", method: "DrainNode", load: loadNodeAct, do: undrainNode},
 }
 
-// loadNodeAct is the node that something is to be done to.
+// loadNodeAct loads the node for a form.
 func loadNodeAct(v *visit) (any, error) {
 	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
 	if err != nil {
@@ -28,13 +28,13 @@ func loadNodeAct(v *visit) (any, error) {
 }
 
 func drainNode(v *visit) (done, error) {
-	return v.drain(false, v.T("The node was asked to start no more jobs."))
+	return v.drain(false, v.T("The node is draining."))
 }
 
 func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node can start jobs again.")) }
 
 func (v *visit) drain(undo bool, notice string) (done, error) {
-	id, _ := number(v.Value("id")) // the API refuses what is none
+	id, _ := number(v.Value("id")) // the API rejects an invalid ID
 	_, err := v.nodes.DrainNode(v.ctx, &fairleadv1.DrainNodeRequest{Id: id, Undo: undo})
 	return done{Notice: notice}, err
 }

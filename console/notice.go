@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// noticeCookie carries what is to be said on the next page, once.
+// noticeCookie contains a message to show once on the next page.
 const noticeCookie = "fairlead_notice"
 
-// maxNotice is how many bytes of a notice are kept.
+// maxNotice limits the size of a notice in bytes.
 const maxNotice = 1000
 
-// setNotice has the next page say what was done.
+// setNotice makes the next page show a message.
 func (c *Console) setNotice(w http.ResponseWriter, r *http.Request, text string) {
 	if text == "" {
 		return
@@ -20,7 +20,7 @@ func (c *Console) setNotice(w http.ResponseWriter, r *http.Request, text string)
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: noticeCookie, Value: kept, MaxAge: 60, HttpOnly: true}))
 }
 
-// takeNotice is what is to be said on this page, which is then forgotten.
+// takeNotice returns the message to show on this page, and deletes it.
 func (c *Console) takeNotice(w http.ResponseWriter, r *http.Request) string {
 	cookie, err := r.Cookie(noticeCookie)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestAFormIsKeptWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 
 	r.outage.away.Store(true)
 	page, _ := r.sent(503, path, form, "lang", "en")
-	r.shows(page, "the change may or may not have been made", "Submit again", `name="args" value="{&#34;typed&#34;:&#34;with care&#34;}"`)
+	r.shows(page, "the change may or may not have been saved", "Submit again", `name="args" value="{&#34;typed&#34;:&#34;with care&#34;}"`)
 	again, _ := r.sent(503, path, hiddenFields(page), "lang", "zh")
 	r.shows(again, "重新发送", "with care")
 
@@ -110,7 +110,7 @@ func TestWhatAFormEnqueuesIsEnqueuedOnceThoughTheAnswerWasLost(t *testing.T) {
 	form.Set("args", `1`)
 	r.outage.lost.Store(true)
 	page, _ := r.sent(503, path, form)
-	r.shows(page, "the change may or may not have been made")
+	r.shows(page, "the change may or may not have been saved")
 	r.outage.lost.Store(false)
 	r.sent(303, path, form)
 	r.sent(303, path, form) // a press too many, or the way back

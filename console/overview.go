@@ -9,11 +9,12 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// overview is how the cluster is at a glance.
+// overview is a summary of the cluster.
 type overview struct {
 	Running, Waiting, Ready, Parked, Scheduled, Failed count
 	Usage                                              *fairleadv1.Usage
-	Figures, Series                                    string // of the chart of starts
+	Figures, Series                                    string // data of the chart of starts
+	Spans                                              []runSpan
 	Nodes                                              []*fairleadv1.Node
 	Tenants                                            []*fairleadv1.Usage
 	AllTenants                                         int
@@ -25,14 +26,16 @@ type overview struct {
 }
 
 const (
-	overviewTenants = 10 // that are shown, those with most running jobs first
+	overviewTenants = 10 // maximum number of tenants shown, those with the most running jobs first
 	overviewNodes   = 12
-	overviewRows    = 6    // of other things
-	overviewFailed  = 1000 // up to which failures of the last hour are counted
+	overviewRows    = 6    // rows of other lists
+	overviewFailed  = 1000 // limit for counting the failures of the last hour
 )
 
 func loadOverview(v *visit) (any, error) {
-	if err := v.only(); err != nil {
+	p := v.parameters()
+	last := p.choice("last", throughputSpans...)
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
@@ -41,9 +44,12 @@ func loadOverview(v *visit) (any, error) {
 	}
 	total := v.totals(stats)
 	o := &overview{Usage: total, AllTenants: len(stats.GetTenants()), usages: stats.GetTenants()}
+	for _, span := range throughputSpans {
+		o.Spans = append(o.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
+	}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
-	if o.Figures, o.Series, err = v.throughput("", total); err != nil {
+	if o.Figures, o.Series, err = v.throughput(total, spanOf(last)); err != nil {
 		return nil, err
 	}
 	o.Tenants = slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int {
@@ -78,7 +84,7 @@ func loadOverview(v *visit) (any, error) {
 	return o, err
 }
 
-// Living are the nodes that may run jobs, at most as many as fit.
+// Living returns the nodes that may run jobs, at most as many as fit.
 func (o *overview) Living() (all []*fairleadv1.Node) {
 	for _, node := range o.Nodes {
 		if !node.GetDead() && len(all) < overviewNodes {
@@ -88,8 +94,8 @@ func (o *overview) Living() (all []*fairleadv1.Node) {
 	return all
 }
 
-// totals is what all jobs that the viewer sees have and do. A viewer who is bound to
-// tenants sees the figures of these alone.
+// totals returns the usage of all jobs visible to the viewer. For viewers bound to tenants,
+// it covers only these tenants.
 func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 	if !v.Bound() {
 		return stats.GetTotal()
@@ -106,14 +112,7 @@ func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
 	return sum
 }
 
-// jobsIn is how many jobs are in a state.
+// jobsIn returns the number of jobs in a state, with a link.
 func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
-}
-
-// throughput is what the chart of the last half hour is drawn from, of all that the
-// viewer sees or of a part of it.
-func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
-	names := []string{v.T("starts per second"), v.T("running")}
-	return v.chart("cluster\x00"+v.scope+"\x00"+part, names, total.GetStarted(), float64(total.GetRunning()))
 }

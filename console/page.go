@@ -11,7 +11,7 @@ import (
 	"connectrpc.com/connect"
 )
 
-// page answers with a whole page.
+// page serves a complete page.
 func (c *Console) page(w http.ResponseWriter, r *http.Request, s *screen) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
@@ -30,15 +30,14 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request, s *screen) {
 	c.render(w, http.StatusOK, "page", shown)
 }
 
-// refuse answers with a page that says what went wrong. Who is not known is asked for a
-// token first.
+// refuse serves an error page. An unidentified viewer is asked for a token first.
 func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
 		http.Redirect(w, v.request, v.Href("/login", "next", v.Back()), http.StatusSeeOther)
 		return
 	}
 	if v.request.Context().Err() != nil {
-		return // the viewer has gone
+		return // the viewer has disconnected
 	}
 	status, text := v.refusal(err)
 	if status == http.StatusInternalServerError {
@@ -51,12 +50,12 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 	case v.byScript():
 		name = "refused"
 	case status == http.StatusServiceUnavailable && v.request.Method == http.MethodGet:
-		w.Header().Set("Refresh", "5") // it is looked again by itself
+		w.Header().Set("Refresh", "5") // reload automatically
 	}
 	c.render(w, status, name, v.show(failure{Status: status, Text: text}))
 }
 
-// failure is what the page shows that takes the place of one that could not be made.
+// failure is the data of an error page.
 type failure struct {
 	Status int
 	Text   string
@@ -69,16 +68,17 @@ func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, v, err)
 		return
 	}
-	c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("There is no page at this address.")}))
+	c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("This page does not exist.")}))
 }
 
-// livePath is below which the live parts of pages are.
+// livePath is the path prefix of the live parts of pages.
 const livePath = "/live"
 
-// quietLimit is how long a connection may be silent: proxies end those that are.
-const quietLimit = 15 * time.Second
+// quietLimit bounds how long a connection may be silent. Proxies close silent connections,
+// and the page warns its viewer if it hears nothing for 12 seconds (static/live.js).
+const quietLimit = 5 * time.Second
 
-// live sends the live part of a page whenever it has changed.
+// live sends the live part of a page after each change.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 	if r.Method != http.MethodGet { // HEAD would have no end
 		w.Header().Set("Allow", http.MethodGet)
@@ -93,9 +93,9 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 	}
 	defer c.places.goAway(viewer)
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies are not to keep it back
+	w.Header().Set("X-Accel-Buffering", "no") // prevents buffering by proxies
 	stream := &stream{w: w, conn: http.NewResponseController(w)}
-	for last := [sha256.Size]byte{}; ; { // of what was sent, which may be large
+	for last := [sha256.Size]byte{}; ; { // hash of the last sent part, which may be large
 		body, err := c.liveBody(r, viewer, s)
 		hash := sha256.Sum256(body)
 		switch {
@@ -105,14 +105,14 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 		case err != nil && r.Context().Err() != nil:
 			return
 		case err != nil:
-			err, last = stream.event("stale", nil), [sha256.Size]byte{} // what follows says that it is over
+			err, last = stream.event("stale", nil), [sha256.Size]byte{} // the next event reports that the outage is over
 		case hash != last:
 			err, last = stream.event("", body), hash
 		default:
 			err = stream.alive()
 		}
 		if err != nil {
-			return // the viewer has gone
+			return // the viewer has disconnected
 		}
 		select {
 		case <-r.Context().Done():
@@ -124,7 +124,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 	}
 }
 
-// liveBody is the live part of a page as of this tick.
+// liveBody returns the live part of a page as of this tick.
 func (c *Console) liveBody(r *http.Request, viewer *attendance, s *screen) ([]byte, error) {
 	who, err := c.identify(r)
 	if err != nil {
@@ -159,7 +159,7 @@ type stream struct {
 	spoken time.Time
 }
 
-// event sends data, under a name unless that is empty.
+// event sends data, with an event name unless the name is empty.
 func (s *stream) event(name string, data []byte) error {
 	var b bytes.Buffer
 	if name != "" {
@@ -175,12 +175,12 @@ func (s *stream) event(name string, data []byte) error {
 	return s.write(b.Bytes())
 }
 
-// alive says something if the connection was silent for long.
+// alive tells the page that the server still responds, if the connection was silent for long.
 func (s *stream) alive() error {
 	if time.Since(s.spoken) < quietLimit {
 		return nil
 	}
-	return s.write([]byte(": still here\n\n"))
+	return s.event("alive", nil)
 }
 
 func (s *stream) write(text []byte) error {

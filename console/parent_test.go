@@ -41,7 +41,7 @@ func TestViewersWhoAreBoundAreNotShownTheParentOfTheirTenant(t *testing.T) {
 	for path, c := range map[string]struct{ told, instead []string }{
 		"/jobs/" + text(second.ID): {
 			[]string{"conglomerate", "1 of 1 slots", "2 jobs are ahead"},
-			[]string{"The parent tenant is at its cap.", "The parent tenant has used up its start rate.", "1 job of the same tenant is ahead."},
+			[]string{"The parent tenant is at its cap.", "The parent tenant has reached its start rate.", "1 job of the same tenant is ahead."},
 		},
 		"/jobs/" + text(first.ID): {[]string{"conglomerate", "1 job is ahead"}, []string{"Jobs of other tenants are ahead."}},
 		"/tenants/acme":           {[]string{"conglomerate"}, []string{"acme"}},

@@ -1,7 +1,7 @@
 package console
 
-// Paths are the paths of all screens, as patterns of http.ServeMux. What measures or
-// checks every screen knows by them which there are.
+// Paths returns the paths of all screens, as patterns of http.ServeMux, for programs that
+// measure or check every screen.
 func Paths() (all []string) {
 	for _, s := range screens {
 		all = append(all, s.path)

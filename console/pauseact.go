@@ -15,14 +15,13 @@ var pauseActions = []action{
 	{name: "resume", path: "/tenants/{name}/resume", Title: "Resume tenant", Nav: "tenants", method: "ResumeTenant", load: loadPause, do: resumeTenant},
 }
 
-// pauseForm is what is to be paused or to go on, and what that holds back.
+// pauseForm contains the object to pause or resume, and the number of affected jobs.
 type pauseForm struct {
 	Name           string
 	Ready, Running count
 }
 
-// loadPause counts the jobs of a queue, a kind or a tenant: that is what the path begins
-// with.
+// loadPause counts the jobs of the queue, kind or tenant in the path.
 func loadPause(v *visit) (any, error) {
 	what, name := pausedOf(v)
 	form := &pauseForm{Name: name}
@@ -45,7 +44,7 @@ func loadPause(v *visit) (any, error) {
 	return form, nil
 }
 
-// pausedOf is what a path is about: "queue", "kind" or "tenant", and its name.
+// pausedOf returns the object in the path: "queue", "kind" or "tenant", and its name.
 func pausedOf(v *visit) (what, name string) {
 	plural, _, _ := strings.Cut(strings.TrimPrefix(v.Path, "/"), "/")
 	return strings.TrimSuffix(plural, "s"), v.Value("name")

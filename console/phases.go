@@ -8,25 +8,25 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// phase is a stretch of a job's life.
+// phase is a part of a job's life.
 type phase struct {
-	What     string // a state; "idle": between runs, for which reason is not known; "ahead": has not come yet
+	What     string // a state, or "idle": between runs, for an unknown reason, or "ahead": in the future
 	From, To time.Time
-	Run      int32  // number of the run; zero: it did not run
-	Reason   string // why the run did not succeed
+	Run      int32  // number of the run; zero = it was not running
+	Reason   string // reason why the run did not succeed
 }
 
 func (p phase) length() time.Duration { return p.To.Sub(p.From) }
 
-// pictured is how many runs a picture shows, the last ones.
+// pictured limits the number of runs in a timeline; the last ones are shown.
 const pictured = 40
 
-// farAway is from when on a due time stands for none: the job is queued.
+// farAway is the time from which on a due time means that the job is queued.
 var farAway = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// phasesOf tells a job's life apart, as far as it is recorded: its runs, and what it did
-// before each of them. The due time of a job that is not scheduled is that of its first
-// run: for how long it backed off before a later one is not kept.
+// phasesOf divides a job's life into phases, as far as it is recorded: its runs, and what
+// it did before each of them. The due time of a job that is not scheduled is that of its
+// first run, because the delays before retries are not stored.
 func phasesOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) []phase {
 	runs := runsOf(job, attempts, now)
 	at, due, what := moment(job.GetCreatedAt()), moment(job.GetNotBefore()), "ready"
@@ -41,7 +41,8 @@ func phasesOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time
 	return append(all, rest(job, at, due, now, what)...)
 }
 
-// runsOf are the runs of a job, oldest first: those that failed, and the current or last.
+// runsOf returns the runs of a job, oldest first: the failed ones, and the current or last
+// one.
 func runsOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) (runs []phase) {
 	recorded := false
 	for _, attempt := range attempts {
@@ -56,7 +57,7 @@ func runsOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) 
 		runs = append(runs, phase{What: job.GetState(), From: started, To: end, Run: job.GetAttempt(), Reason: job.GetReason()})
 	}
 	slices.SortStableFunc(runs, func(a, b phase) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Run, b.Run)) })
-	for i := range runs { // clocks of databases may be set back
+	for i := range runs { // the database's clock may have been set back
 		if runs[i].To.Before(runs[i].From) {
 			runs[i].To = runs[i].From
 		}
@@ -64,7 +65,7 @@ func runsOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) 
 	return runs
 }
 
-// gap is what a job did between two times: it was not due, and then was what is said.
+// gap returns the phases between two times: before the due time, and then the given phase.
 func gap(from, to, due time.Time, what string) (all []phase) {
 	if due.After(from) && due.Before(to) {
 		all = append(all, phase{What: "scheduled", From: from, To: due})
@@ -76,7 +77,7 @@ func gap(from, to, due time.Time, what string) (all []phase) {
 	return all
 }
 
-// rest is what follows the last run: until now, and what is still ahead.
+// rest returns the phases after the last run, until now and ahead.
 func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 	switch job.GetState() {
 	case "running":
@@ -84,7 +85,7 @@ func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 	case "waiting":
 		return gap(now, moment(job.GetDeadline()), time.Time{}, "ahead")
 	case "scheduled":
-		if due.After(farAway) { // it has no time of its own
+		if due.After(farAway) { // the due time is only a placeholder
 			due = now
 		}
 		return append(gap(at, now, time.Time{}, "scheduled"), gap(now, due, time.Time{}, "ahead")...)
@@ -94,7 +95,7 @@ func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 		return gap(at, now, due, what)
 	}
 	end := moment(job.GetFinishedAt())
-	if due.After(end) { // it ended before it was due
+	if due.After(end) { // ended before the due time
 		what = "scheduled"
 	}
 	return gap(at, end, due, what)

@@ -2,16 +2,16 @@ package console
 
 import "regexp"
 
-// phrase is a text of the API that has a translation. What a group of the pattern catches
-// is a part, of a kind that parts names by a letter: "t" is a text that stays as it is.
+// phrase is an API text with a translation. Each group of the pattern captures a part of a
+// type that parts names by a letter: "t" is a text that stays unchanged.
 type phrase struct {
 	pattern *regexp.Regexp
 	parts   string
-	english string // what is looked up, with a place for each part
+	english string // key for the translation, with a placeholder for each part
 }
 
-// rephrase translates a text by the first of the phrases that it matches. It is not known
-// if there is none, or if there is none for a part.
+// rephrase translates a text with the first matching phrase. It returns false if there is
+// none, or if a part has no translation.
 func (v *visit) rephrase(phrases []phrase, english string, part func(kind rune, english string) (string, bool)) (text string, known bool) {
 	for _, p := range phrases {
 		found := p.pattern.FindStringSubmatch(english)

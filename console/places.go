@@ -11,21 +11,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/receiver"
 )
 
-// What pages may take of a node's memory. A page is made of answers of the API and is in
+// Limits on a node's memory for pages. A page is built from API responses and stays in
 // memory until its viewer has received it.
 const (
-	mostBuilds   = 8        // pages that are made at once
-	viewerBuilds = 4        // of them, for one viewer
-	viewerLive   = 200      // pages that one session keeps open
-	sentBytes    = 32 << 20 // of large pages that are made and not yet received
-	viewerSent   = 16 << 20 // of them, for one viewer
-	smallPage    = 64 << 10 // a page of no more bytes does not count
+	mostBuilds   = 8        // pages built concurrently
+	viewerBuilds = 4        // of these, for one viewer
+	viewerLive   = 200      // open pages of one session
+	sentBytes    = 32 << 20 // total size of large pages built but not yet received
+	viewerSent   = 16 << 20 // of these, for one viewer
+	smallPage    = 64 << 10 // pages up to this size do not count
 
-	placePatience = 10 * time.Second // of a page that waits for others, or for its viewer
-	receivedRate  = 256 << 10        // bytes of a page that buy its viewer another second
+	placePatience = 10 * time.Second // maximum wait of a page for others, or for its viewer
+	receivedRate  = 256 << 10        // bytes of a page that extend its viewer's deadline by one second
 )
 
-// places bounds how many pages are made and sent at once.
+// places limits the number of pages built and sent concurrently.
 type places struct {
 	builds, sent *semaphore.Weighted
 
@@ -33,19 +33,19 @@ type places struct {
 	viewers map[string]*attendance
 }
 
-// attendance is what one viewer has asked for.
+// attendance contains the current requests of one viewer.
 type attendance struct {
 	builds, sent *semaphore.Weighted
 
-	here int // requests
-	live int // open pages
+	here int // number of requests
+	live int // number of open pages
 }
 
 func newPlaces() *places {
 	return &places{builds: semaphore.NewWeighted(mostBuilds), sent: semaphore.NewWeighted(sentBytes), viewers: map[string]*attendance{}}
 }
 
-// arrive counts a viewer's request until it leaves.
+// arrive counts a viewer's request until leave is called.
 func (p *places) arrive(viewer string) (a *attendance, leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *places) arrive(viewer string) (a *attendance, leave func()) {
 	}
 }
 
-// stay counts a page that a viewer keeps open. It reports false if there are too many.
+// stay counts a page that a viewer keeps open. It returns false if there are too many.
 func (p *places) stay(a *attendance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *places) goAway(a *attendance) {
 	a.live--
 }
 
-// build waits until a page may be made. It must be ended by what it returns.
+// build waits until a page may be built. The caller must call end.
 func (p *places) build(ctx context.Context, a *attendance) (end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, placePatience)
 	defer cancel()
@@ -97,8 +97,8 @@ func (p *places) build(ctx context.Context, a *attendance) (end func(), err erro
 	}), nil
 }
 
-// send waits until a page may be kept until it is received. The build that made it ends
-// only then: else made pages would pile up.
+// send waits until a page may stay in memory until it is received. The build of the page
+// ends only after that: otherwise finished pages would pile up.
 func (p *places) send(ctx context.Context, a *attendance, bytes int) (received func(), err error) {
 	size := int64(min(bytes, viewerSent))
 	ctx, cancel := context.WithTimeout(ctx, placePatience)
@@ -116,7 +116,8 @@ func (p *places) send(ctx context.Context, a *attendance, bytes int) (received f
 	}, nil
 }
 
-// sessionOf is whose requests these are, as far as that is known before the API is asked.
+// sessionOf returns the session of a request, as far as it is known without calling the
+// API.
 func sessionOf(r *http.Request) string {
 	if cookie, err := r.Cookie(sessionCookie); err == nil {
 		return cookie.Value
@@ -124,7 +125,7 @@ func sessionOf(r *http.Request) string {
 	return ""
 }
 
-// placed makes the page of a handler that reads no body once there is a place for it.
+// placed builds the page of a handler that reads no body once there is capacity for it.
 func (c *Console) placed(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if page, leave := c.place(w, r); page != nil {
@@ -134,8 +135,9 @@ func (c *Console) placed(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// place waits for a place to make a page, which must be given back. Without a place, it
-// answers the request and returns nil. A body must be read before: it may arrive slowly.
+// place waits for capacity to build a page; the caller must call leave. If there is none,
+// place answers the request and returns nil. A body must be read before the call, because
+// it may arrive slowly.
 func (c *Console) place(w http.ResponseWriter, r *http.Request) (page *placedPage, leave func()) {
 	viewer, goAway := c.places.arrive(sessionOf(r))
 	end, err := c.places.build(r.Context(), viewer)
@@ -152,28 +154,28 @@ func (c *Console) place(w http.ResponseWriter, r *http.Request) (page *placedPag
 	}
 }
 
-// busy answers that there are too many pages.
+// busy responds that too many pages are being built.
 func busy(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, "too many pages are being made at once; try again later", http.StatusServiceUnavailable)
 }
 
-// placedPage is a page on its way to its viewer, who has to receive a large one in reasonable
-// time.
+// placedPage is a page on the way to its viewer, who must receive a large page in
+// reasonable time.
 type placedPage struct {
 	http.ResponseWriter
 	places *places
 	viewer *attendance
 	ctx    context.Context //nolint:containedctx // of the request that it answers
 	made   func()
-	status int // to be sent with the page; 0: none, or it was sent
+	status int // status to send with the page; 0 = none, or already sent
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (p *placedPage) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// WriteHeader keeps the status until the page is written: one that finds no memory has
-// another.
+// WriteHeader stores the status until the page is written, because a page without memory
+// has another status.
 func (p *placedPage) WriteHeader(status int) { p.status = status }
 
 // begin sends the status.
@@ -184,7 +186,7 @@ func (p *placedPage) begin() {
 	}
 }
 
-// Write writes a page, which is one piece.
+// Write writes a page in a single call.
 func (p *placedPage) Write(body []byte) (int, error) {
 	if len(body) <= smallPage {
 		p.made()

@@ -13,21 +13,21 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// plan is when a schedule is due, read from what the API says of it: what is computed
-// from it costs no further calls.
+// plan contains the timing of a schedule, based on its API form, so that instants can be
+// computed without further calls.
 type plan struct {
 	*fairleadv1.Schedule
 	own    schedule.Schedule
 	timing *schedule.Timing
 	zone   *time.Location
-	every  time.Duration // between two instants; zero: it is no interval
-	hourly bool          // each hour in which it is due has the same minutes: it is a cron expression
+	every  time.Duration // interval between instants; zero = not an interval
+	hourly bool          // whether each hour with instants has the same minutes, because it is a cron expression
 }
 
 var errUntimed = errors.New("no timing is set")
 
-// withoutArgs is a schedule without what its jobs are given, which may be large: plans are
-// kept for a while.
+// withoutArgs returns a schedule without the args of its job, which may be large, because
+// plans are cached.
 func withoutArgs(s *fairleadv1.Schedule) *fairleadv1.Schedule {
 	kept := proto.CloneOf(s)
 	if kept.GetJob() != nil {
@@ -36,8 +36,8 @@ func withoutArgs(s *fairleadv1.Schedule) *fairleadv1.Schedule {
 	return kept
 }
 
-// planOf reads a schedule. It fails for one that is not readable here, as in a zone that
-// this machine does not know.
+// planOf parses a schedule. It fails if the schedule cannot be interpreted here, for
+// example because this machine does not know its time zone.
 func planOf(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) (*plan, error) {
 	p := &plan{Schedule: withoutArgs(s), own: schedule.Schedule{
 		Name: s.GetName(), Cron: s.GetCron(), Every: span(s.GetEvery()), Delay: span(s.GetDelay()), Daily: s.GetDaily(), At: moment(s.GetAt()),
@@ -70,7 +70,7 @@ func planOf(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) (*plan, error
 	return p, nil
 }
 
-// calendarOf is a calendar of the API as the package schedule knows it.
+// calendarOf converts a calendar of the API to one of package schedule.
 func calendarOf(in *fairleadv1.Calendar) schedule.Calendar {
 	out := schedule.Calendar{Name: in.GetName(), Dates: in.GetDates(), Version: in.GetVersion()}
 	days := exclusionsOf(in)
@@ -85,11 +85,12 @@ func calendarOf(in *fairleadv1.Calendar) schedule.Calendar {
 	return out
 }
 
-// unforeseeable reports whether only the next instant is known: the schedule is due once,
-// or after the end of each run.
+// unforeseeable reports whether only the next instant is known, because the schedule is due
+// once, or after the end of each run.
 func (p *plan) unforeseeable() bool { return p.own.Delay > 0 || !p.own.At.IsZero() }
 
-// timingText is when a schedule is due, as it was written; empty: it cannot be read.
+// timingText returns the timing of a schedule as written, or an empty string if it cannot
+// be read.
 func timingText(s *fairleadv1.Schedule) string {
 	switch {
 	case s.GetCron() != "":
@@ -106,8 +107,8 @@ func timingText(s *fairleadv1.Schedule) string {
 	return ""
 }
 
-// wordsOf says in plain English when a schedule is due, as the API's preview does; empty:
-// it cannot be read.
+// wordsOf describes the timing of a schedule in English, like the API's preview. It returns
+// an empty string if the timing cannot be read.
 func wordsOf(s *fairleadv1.Schedule) string {
 	p, err := planOf(s, nil)
 	if err != nil {
@@ -116,8 +117,8 @@ func wordsOf(s *fairleadv1.Schedule) string {
 	return p.timing.Words()
 }
 
-// InZone writes what clocks of a zone show at a moment; empty if that is the viewer's own
-// zone, in which it is written anyway.
+// InZone formats a time in a zone, or returns an empty string if that is the viewer's own
+// zone, in which the time is shown anyway.
 func (v *visit) InZone(value any, name string) string {
 	at := moment(value)
 	zone, err := time.LoadLocation(name)
@@ -127,8 +128,7 @@ func (v *visit) InZone(value any, name string) string {
 	return at.In(zone).Format("01-02 15:04:05") + " " + zone.String()
 }
 
-// clockChange is the remark of the API on a day on which clocks are changed, in the
-// viewer's language.
+// clockChange translates the API's note on a clock change to the viewer's language.
 func (v *visit) clockChange(remark string) string {
 	var way, shift, at string
 	if _, err := fmt.Sscanf(remark, "clocks go %s by %s at %s on this day", &way, &shift, &at); err != nil {

@@ -53,8 +53,8 @@ func TestAListOfSchedulesEndsWhereItsCountStopped(t *testing.T) {
 			t.Errorf("%s has %d rows, want %d", path, len(got), want)
 		}
 	}
-	r.shows(r.page(200, "/schedules?at_most=10"), "there are more")
-	r.hides(r.page(200, "/schedules?at_most=10&page=s54"), "there are more")
+	r.shows(r.page(200, "/schedules?at_most=10"), "This list is incomplete")
+	r.hides(r.page(200, "/schedules?at_most=10&page=s54"), "This list is incomplete")
 }
 
 func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
@@ -212,7 +212,7 @@ func TestTheLoadOfMoreSchedulesThanAreLookedAtGoesOnOnTheNextPage(t *testing.T) 
 		r.schedule(fmt.Sprintf(`{"name":"s%04d","daily":"03:00","job":{"kind":"noop"}}`, i))
 	}
 	page := r.page(200, "/load")
-	r.shows(page, ">500&#43;</a>", "The next page has more")
+	r.shows(page, ">500&#43;</a>", "More are on the next page")
 	for href, n := range r.counts(page) {
 		if got := r.rows(href); len(got) != n {
 			t.Errorf("%d rows are promised at %s, which has %d", n, href, len(got))

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// maxFields is how many fields and files a form may have.
+// maxFields limits the number of fields and files in a form.
 const maxFields = 1000
 
 var errManyFields = errors.New("the form has too many fields")
 
-// postedFile is a file that was sent with a form.
+// postedFile is a file submitted with a form.
 type postedFile struct{ field, name, content string }
 
 // readPosted reads the fields and files of a form from the body of a request. This is the
-// only place where the console reads a body. Files are read as they arrive, because net/http
-// would write large ones to the temporary directory.
+// only place where the console reads a body. It reads files as they arrive, because
+// net/http would write large ones to the temporary directory.
 func readPosted(r *http.Request) (fields url.Values, files []postedFile, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		err = r.ParseForm()
@@ -55,12 +55,13 @@ func readPosted(r *http.Request) (fields url.Values, files []postedFile, err err
 	return nil, nil, errManyFields
 }
 
-// firstRead is how many bytes of a part are read before memory is taken for the others.
+// firstRead is the number of bytes of a part that are read before memory is allocated for
+// the rest.
 const firstRead = 64 << 10
 
-// readPart reads a field or file of a form. If it is large, it first takes room for so many
-// bytes: a buffer that grows piece by piece takes several times the memory of the content.
-// Only one part of a form, usually its file, has room.
+// readPart reads a field or file of a form. If it is large, it first allocates room bytes,
+// because a buffer that grows gradually takes several times the memory of its content. Only
+// one part of a form, usually its file, has room.
 func readPart(part io.Reader, room int64) (string, error) {
 	var content strings.Builder
 	n, err := io.CopyN(&content, part, firstRead)
@@ -77,10 +78,10 @@ func readPart(part io.Reader, room int64) (string, error) {
 	return content.String(), err
 }
 
-// smallForm is how many bytes a form without files or documents may have.
+// smallForm limits the size in bytes of a form without files or documents.
 const smallForm = 64 << 10
 
-// postedFields reads a small form. One that cannot be read counts as empty.
+// postedFields reads a small form. It returns no fields if the form cannot be read.
 func postedFields(w http.ResponseWriter, r *http.Request) url.Values {
 	r.Body = http.MaxBytesReader(w, r.Body, smallForm)
 	fields, _, err := readPosted(r)

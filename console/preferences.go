@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// languages are those that pages can be read in; the first is the default.
+// languages lists the available languages; the first is the default.
 var languages = []string{"en", "zh"}
 
-// languageOf is the language that a viewer has chosen, or else the browser prefers.
+// languageOf returns the language that the viewer has chosen, or otherwise the preferred
+// language of the browser.
 func languageOf(r *http.Request) string {
 	if cookie, err := r.Cookie("lang"); err == nil && slices.Contains(languages, cookie.Value) {
 		return cookie.Value
@@ -33,7 +34,7 @@ func languageOf(r *http.Request) string {
 	return best
 }
 
-// setPreferences keeps in the browser how pages are to be shown.
+// setPreferences stores display preferences in the browser.
 func (c *Console) setPreferences(w http.ResponseWriter, r *http.Request) {
 	posted := postedFields(w, r)
 	if lang := posted.Get("lang"); slices.Contains(languages, lang) {

@@ -6,34 +6,36 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
-// Provider is an identity provider that viewers sign in at: the authorization code flow of
-// OpenID Connect, with PKCE.
+// A Provider is an identity provider where viewers sign in, with the authorization code
+// flow of OpenID Connect and PKCE.
 type Provider interface {
-	// Name is what people call it.
+	// Name returns the display name.
 	Name() string
-	// AuthURL is where a browser is sent. It comes back to redirect.
+	// AuthURL returns the URL to which browsers are sent. They come back to redirect.
 	AuthURL(redirect, state, nonce, verifier string) string
-	// Exchange returns the token that a code stands for. The API must accept it.
+	// Exchange exchanges a code for a token, which the API must accept.
 	Exchange(ctx context.Context, redirect, code, nonce, verifier string) (token string, err error)
 }
 
 const (
 	providerPath = "/login/provider"
 	callbackPath = "/login/callback"
-	// signInCookie remembers a sign-in that is under way, in the browser that began it.
+	// signInCookie identifies a sign-in in progress, in the browser that began it.
 	signInCookie  = "fairlead_sign_in"
 	signInSeconds = 600
 )
 
-// pendingSignIn is a sign-in that is under way.
+// pendingSignIn is a sign-in in progress.
 type pendingSignIn struct {
 	State, Nonce, Verifier, Next string
 }
 
-// ProviderName is what people call the identity provider; empty: there is none.
+// ProviderName returns the display name of the identity provider, or an empty string if
+// there is none.
 func (v *visit) ProviderName() string {
 	if v.console.options.Provider == nil {
 		return ""
@@ -41,7 +43,7 @@ func (v *visit) ProviderName() string {
 	return v.console.options.Provider.Name()
 }
 
-// goToProvider sends the browser to the identity provider.
+// goToProvider redirects the browser to the identity provider.
 func (c *Console) goToProvider(w http.ResponseWriter, r *http.Request) {
 	pending := pendingSignIn{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Next: localPath(r.URL.Query().Get("next"))}
 	raw, err := json.Marshal(pending)
@@ -53,7 +55,7 @@ func (c *Console) goToProvider(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, c.options.Provider.AuthURL(c.callbackURL(r), pending.State, pending.Nonce, pending.Verifier), http.StatusSeeOther)
 }
 
-// backFromProvider exchanges the code that the browser came back with for a token.
+// backFromProvider exchanges the code in the callback for a token.
 func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 	pending, began := pendingOf(r)
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: signInCookie, MaxAge: -1, HttpOnly: true}))
@@ -63,7 +65,7 @@ func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 		c.showLogin(w, r, http.StatusBadRequest, signIn{pending.Next, v.T("This sign-in was not started here or has expired. Try again.")})
 		return
 	case query.Get("code") == "":
-		c.options.Log.Warn("sign-in refused by the identity provider", "error", query.Get("error"))
+		c.options.Log.Warn("sign-in refused by the identity provider", "error", fmt.Sprintf("%.100q", query.Get("error"))) // anyone may send it
 		c.showLogin(w, r, http.StatusForbidden, signIn{pending.Next, v.T("The identity provider rejected the sign-in.")})
 		return
 	}
@@ -77,7 +79,7 @@ func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 	c.signIn(w, r, v, pending.Next)
 }
 
-// pendingOf is the sign-in that this browser began.
+// pendingOf returns the sign-in that this browser began.
 func pendingOf(r *http.Request) (pending pendingSignIn, began bool) {
 	cookie, err := r.Cookie(signInCookie)
 	if err != nil {
@@ -90,7 +92,8 @@ func pendingOf(r *http.Request) (pending pendingSignIn, began bool) {
 	return pending, pending.State != "" && pending.Verifier != ""
 }
 
-// callbackURL is where the provider sends browsers back to. It has to know the address.
+// callbackURL returns the URL to which the provider redirects browsers. The provider must
+// know the URL.
 func (c *Console) callbackURL(r *http.Request) string {
 	scheme := "http://"
 	if r.TLS != nil || c.options.Secure {

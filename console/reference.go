@@ -2,8 +2,8 @@ package console
 
 import "net/http"
 
-// reference answers with the description of the API, which the service itself has: under
-// a prefix it would not be found otherwise.
+// reference serves the service's API documentation, which would not be reachable below a
+// prefix otherwise.
 func (c *Console) reference(path string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		own := r.Clone(r.Context())

@@ -2,7 +2,7 @@ package console
 
 import "regexp"
 
-// refusals are the API errors that have a translation: those that people meet in forms.
+// refusals lists the API errors with a translation: those that users encounter in forms.
 // Other errors are shown in English.
 var refusals = []phrase{
 	{regexp.MustCompile(`^cannot ([a-z ]+) job (\d+): it is (\w+)$`), "tts", "cannot %s job %s: it is %s"},
@@ -13,7 +13,7 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^(?:schedule|sweep|calendar|tenant) "(.*)" was changed by another caller$`), "t", "%s was changed by another caller"},
 	{regexp.MustCompile(`^calendar "(.*)" is used by schedule "(.*)"$`), "tt", "calendar %s is used by schedule %s"},
 	{regexp.MustCompile(`^tenant "(.*)" is the parent of "(.*)"$`), "tt", "tenant %s is the parent of %s"},
-	{regexp.MustCompile(`^bulk (\d+) has ended$`), "t", "bulk %s has ended"},
+	{regexp.MustCompile(`^bulk action (\d+) has ended$`), "t", "bulk action %s has ended"},
 	{regexp.MustCompile(`^job (\S+): not found$`), "t", "job %s: not found"},
 	{regexp.MustCompile(`^batch (\S+): not found$`), "t", "batch %s: not found"},
 	{regexp.MustCompile(`^sweep (\S+): not found$`), "t", "sweep %s: not found"},
@@ -38,28 +38,28 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is (\S+); it must be between 0 \([^)]*\) and ([^ ,]+)$`), "tt", "is %s; it must be between 0 and %s"},
 	{regexp.MustCompile(`^is (\S+); it must be 1 or more, or zero if .+$`), "t", "is %s; it must be 0 or more"},
 	{regexp.MustCompile(`^is "(.*)"; it must be one of (.+)$`), "tt", "is %s; it must be one of %s"},
-	{regexp.MustCompile(`^requires a rate; set the rate or omit it$`), "", "requires a rate; set the rate or omit it"},
+	{regexp.MustCompile(`^requires a rate; set a rate or omit the burst$`), "", "requires a rate; set a rate or omit the burst"},
 	{regexp.MustCompile(`^is not a URL; it must begin with http:// or https://$`), "", "is not a URL; it must begin with http:// or https://"},
 	{regexp.MustCompile(`^is not after starts_at; swap them or omit one$`), "", "is not after starts_at; swap them or omit one"},
 	{regexp.MustCompile(`^"(.*)" is not a known time zone; use one such as Europe/Paris$`), "t", "%s is not a known time zone; use one such as Europe/Paris"},
 	{regexp.MustCompile(`^must be after from$`), "", "must be after from"},
-	{regexp.MustCompile(`^is in the future; only past instants can be backfilled$`), "", "is in the future; only past instants can be backfilled"},
-	{regexp.MustCompile(`^and to contain no instant of the schedule; choose a longer period$`), "", "and to contain no instant of the schedule; choose a longer period"},
-	{regexp.MustCompile(`^is the tenant itself; name another, or none$`), "", "is the tenant itself; name another, or none"},
+	{regexp.MustCompile(`^is in the future; only past fires can be backfilled$`), "", "is in the future; only past fires can be backfilled"},
+	{regexp.MustCompile(`^and to contain no fire of the schedule; specify a longer period$`), "", "and to contain no fire of the schedule; specify a longer period"},
+	{regexp.MustCompile(`^is the tenant itself; specify another tenant or omit it$`), "", "is the tenant itself; specify another tenant or omit it"},
 	{regexp.MustCompile(`^is (\d+), more than max_running \((\d+)\); lower it or raise the cap$`), "tt", "is %s, more than max_running (%s); lower it or raise the cap"},
 }
 
 // Refusal is refusalWords for templates.
 func (v *visit) Refusal(english string) string { return v.refusalWords(english) }
 
-// nextField is where the refusal of another field begins.
+// nextField matches the start of another field's error.
 var nextField = regexp.MustCompile(`; [a-z_][a-z0-9_.\[\]]*: `)
 
-// said is what the console itself has said of a field, in the viewer's language.
+// said matches the console's own error for a field, in the viewer's language.
 var said = regexp.MustCompile(`^\p{Han}`)
 
-// refusalWords is a refusal in the viewer's language, field by field, where there are words
-// for it.
+// refusalWords translates an error to the viewer's language, field by field, as far as
+// there are translations.
 func (v *visit) refusalWords(english string) string {
 	if v.Lang == languages[0] {
 		return english

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// templates are all pages.
+// templates contains the templates of all pages.
 type templates struct {
 	set *template.Template
 }
@@ -26,7 +26,7 @@ var parseTemplates = sync.OnceValues(func() (*templates, error) {
 func (t *templates) execute(name string, data *shown) ([]byte, error) {
 	var b bytes.Buffer
 	if typed := sizeOf(data.posted); typed > smallPage {
-		b.Grow(typed + smallPage) // the page repeats what was typed
+		b.Grow(typed + smallPage) // the page repeats the input
 	}
 	data.to = &b
 	err := t.set.ExecuteTemplate(&b, name, data)
@@ -42,7 +42,7 @@ func sizeOf(typed url.Values) (bytes int) {
 	return bytes
 }
 
-// shown is what a template is given: the visit, and what the screen has loaded.
+// shown is the data of a template: the visit, and the data that the screen has loaded.
 type shown struct {
 	*visit
 	Screen *screen
@@ -52,20 +52,19 @@ type shown struct {
 
 func (v *visit) show(data any) *shown { return &shown{visit: v, Data: data} }
 
-// With is the same visit with other data, for a template within a template.
+// With returns the same visit with other data, for a nested template.
 func (s *shown) With(data any) *shown {
 	return &shown{visit: s.visit, Screen: s.Screen, Data: data, to: s.to}
 }
 
-// Part writes the head or the live part of the screen to the page. It returns nothing for the
-// template to write: a part may be as large as a form, and a copy of it too.
+// Part writes the head or the live part of the screen to the page. It returns nothing to
+// the template, because a part may be as large as a form and would be copied.
 func (s *shown) Part(suffix string) (nothing template.HTML, err error) {
 	return "", s.console.templates.set.ExecuteTemplate(s.to, s.Screen.name+suffix, s)
 }
 
-// Large writes a value to the page piece by piece, escaped as text and as a quoted attribute
-// alike, and returns nothing for the template to write: that would copy a value that may have
-// megabytes.
+// Large writes a value to the page in pieces, escaped for both text and quoted attributes.
+// It returns nothing to the template, because a value with megabytes would be copied.
 func (s *shown) Large(value string) (nothing template.HTML, err error) {
 	for piece := make([]byte, 0, 4<<10); value != ""; {
 		n := min(len(value), cap(piece))
@@ -75,7 +74,7 @@ func (s *shown) Large(value string) (nothing template.HTML, err error) {
 	return "", nil
 }
 
-// render answers with a template.
+// render renders a template as the response.
 func (c *Console) render(w http.ResponseWriter, status int, name string, data *shown) {
 	body, err := c.templates.execute(name, data)
 	if err != nil {
@@ -85,5 +84,5 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, data *s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a viewer who has gone needs no answer
+	_, _ = w.Write(body) // the viewer may have disconnected
 }

@@ -11,56 +11,58 @@ import (
 )
 
 const (
-	runJobs    = 500 // that are read for a chart
-	namedFew   = 30  // schedules whose names are asked for
+	runJobs    = 500 // number of jobs read for a chart
+	namedFew   = 30  // number of schedules whose names are looked up
 	ganttTicks = 8
 	leastSpan  = 10 * time.Millisecond
 	mostSpan   = 366 * 24 * time.Hour
 )
 
-// spans are the lengths of time up to now that a click leads to; the first is the
-// default.
+// spans lists the offered periods up to now; the first is the default.
 var spans = []string{"15m", "5m", "1h", "6h"}
 
-// groupings are what bars can be grouped by; the first is the default.
+// groupings lists the properties to group bars by; the first is the default.
 var groupings = []string{"queue", "tenant", "node", "schedule"}
 
-// runs is what ran in a span of time.
+// runs shows the jobs that ran in a period.
 type runs struct {
 	Chart    *gantt
 	From, To time.Time
-	Rolling  string // the span ends now: how long it is
+	Rolling  string // length of a period that ends now
 	By       string
-	More     bool // not all jobs are drawn
+	More     bool      // whether some jobs are not drawn
+	Bars     *runBars  // numbers of all jobs; nil if all are drawn
+	Drawn    time.Time // jobs created earlier are not drawn
 	Ticks    []tick
-	States   []string // that occur
+	States   []string // occurring states
 	ZoomOut  string
 	Spans    []runSpan
 	now      time.Time
 }
 
-// runSpan leads to the last so many minutes.
+// runSpan links to a period up to now.
 type runSpan struct {
 	Text, Href string
 	Current    bool
 }
 
-// Empty reports whether nothing ran.
+// Empty reports whether no jobs ran.
 func (r *runs) Empty() bool { return len(r.Chart.Groups) == 0 }
 
-// Groupings are what bars can be grouped by.
+// Groupings returns the properties to group bars by.
 func (r *runs) Groupings() []string { return groupings }
 
-// Width is that of the picture.
+// Width returns the width of the chart.
 func (r *runs) Width() float64 { return ganttWidth }
 
-// ZoomLeft is the part of the width before the axis.
+// ZoomLeft returns the share of the width before the axis.
 func (r *runs) ZoomLeft() float64 { return r.Chart.Left / ganttWidth }
 
-// Millis is a time as browsers count it.
+// Millis returns a time in milliseconds since 1970, as used by browsers.
 func (r *runs) Millis(at time.Time) int64 { return at.UnixMilli() }
 
-// Now is where the present is on the axis; negative: it is not on it.
+// Now returns the position of the present on the axis, or a negative number if it is not on
+// the axis.
 func (r *runs) Now() float64 {
 	if r.now.After(r.Chart.To) || r.now.Before(r.Chart.From) {
 		return -1
@@ -89,10 +91,16 @@ func loadRuns(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"))
+	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"), more)
+	if more {
+		if r.Bars, err = v.runBarsOf(r.Chart, filter); err != nil {
+			return nil, err
+		}
+		r.Drawn = oldestOf(jobs, r.To)
+	}
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
-		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
+		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // do not overlap the text of the fold
 			r.Ticks = append(r.Ticks, tick{X: x, Width: ganttWidth, Text: tickText(t, step)})
 		}
 	}
@@ -106,7 +114,25 @@ func loadRuns(v *visit) (any, error) {
 	return r, nil
 }
 
-// choose sets the span of time: what is given, or the last so many minutes.
+// oldestOf returns the earliest creation time of jobs.
+func oldestOf(jobs []*fairleadv1.Job, latest time.Time) time.Time {
+	for _, job := range jobs {
+		if at := moment(job.GetCreatedAt()); at.Before(latest) {
+			latest = at
+		}
+	}
+	return latest
+}
+
+// Undrawn returns the width of the part of the chart without drawn jobs.
+func (r *runs) Undrawn() float64 { return r.Chart.X(r.Drawn) - r.Chart.Left }
+
+// UndrawnTitle returns the title of the hatched part of a chart.
+func (v *visit) UndrawnTitle(drawn time.Time) string {
+	return v.T("Not drawn: jobs created before %s", v.clock(drawn))
+}
+
+// choose sets the period: the given one, or the last one of a length.
 func (v *visit) choose(r *runs, from, to *timestamppb.Timestamp, last string, now time.Time) error {
 	length, err := time.ParseDuration(last)
 	if err != nil {
@@ -132,7 +158,7 @@ func (v *visit) choose(r *runs, from, to *timestamppb.Timestamp, last string, no
 	return nil
 }
 
-// ways are the buttons above the chart.
+// ways sets the links above the chart.
 func (v *visit) ways(r *runs) {
 	half := r.To.Sub(r.From) / 2
 	from, to := r.From.Add(-half), r.To.Add(half)
@@ -143,15 +169,15 @@ func (v *visit) ways(r *runs) {
 		r.ZoomOut = v.Here("from", from.Truncate(time.Millisecond), "to", to.Truncate(time.Millisecond))
 	}
 	for _, name := range []string{"5m", "15m", "1h", "6h"} {
-		length, _ := time.ParseDuration(name) // they are ours
+		length, _ := time.ParseDuration(name) // the names are constants
 		r.Spans = append(r.Spans, runSpan{
 			Text: v.T("Last %s", v.Dur(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
 		})
 	}
 }
 
-// ranBetween reads the jobs that ran in a span: those that run still, and those that
-// have ended since it began.
+// ranBetween reads the jobs that ran in a period: those still running, and those that have
+// ended since its start.
 func (v *visit) ranBetween(from, to time.Time, filter *fairleadv1.ListJobsRequest) (jobs []*fairleadv1.Job, more bool, err error) {
 	filter.To, filter.State = timestamppb.New(to), []string{"running", "waiting"}
 	live, next, err := v.readJobs(filter, runJobs/2)
@@ -168,7 +194,7 @@ func (v *visit) ranBetween(from, to time.Time, filter *fairleadv1.ListJobsReques
 	return jobs, next != "" || others != "", err
 }
 
-// barsOf are jobs as the chart draws them.
+// barsOf converts jobs to the form that the chart draws.
 func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 	names, err := v.groupNames(jobs, r.By)
 	if err != nil {
@@ -181,10 +207,10 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 			bar.Ends = v.Now
 		}
 		bar.Waits = bar.Starts
-		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // when it was due again after a failure is not kept
+		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // the due time of a retry is not stored
 			bar.Waits = due
 		}
-		if bar.Ends.Before(r.From) { // it has ended between two reads
+		if bar.Ends.Before(r.From) { // ended between two reads
 			continue
 		}
 		bars = append(bars, bar)
@@ -192,7 +218,7 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 	return bars, nil
 }
 
-// groupNames returns what says in which group a job is.
+// groupNames returns the function that returns a job's group.
 func (v *visit) groupNames(jobs []*fairleadv1.Job, by string) (func(*fairleadv1.Job) string, error) {
 	switch by {
 	case "tenant":
@@ -206,7 +232,7 @@ func (v *visit) groupNames(jobs []*fairleadv1.Job, by string) (func(*fairleadv1.
 	return (*fairleadv1.Job).GetQueue, nil
 }
 
-// scheduleNames asks for the names of some schedules; the others are called by their ids.
+// scheduleNames looks up the names of some schedules; it uses IDs for the others.
 func (v *visit) scheduleNames(jobs []*fairleadv1.Job) (func(*fairleadv1.Job) string, error) {
 	names := map[int64]string{0: v.T("no schedule")}
 	for _, job := range jobs {
@@ -226,7 +252,7 @@ func (v *visit) scheduleNames(jobs []*fairleadv1.Job) (func(*fairleadv1.Job) str
 	return func(job *fairleadv1.Job) string { return names[job.GetScheduleId()] }, nil
 }
 
-// BarTitle says what a bar is.
+// BarTitle describes a bar.
 func (v *visit) BarTitle(bar ganttBar) string {
 	if bar.Jobs > 1 {
 		return fmt.Sprintf("%s\n%s – %s", v.N(bar.Jobs, "%s job", "%s jobs"), v.clock(bar.Waits), v.clock(bar.Ends))
@@ -235,7 +261,7 @@ func (v *visit) BarTitle(bar ganttBar) string {
 	return fmt.Sprintf("%s #%d\n%s\n%s\n%s – %s", bar.Kind, bar.ID, v.StateName(bar.State), v.T("waited %s, ran %s", waited, took), v.clock(bar.Starts), v.clock(bar.Ends))
 }
 
-// BarHref leads to the job of a bar, or to a closer look at those that it stands for.
+// BarHref returns the link to the job of a bar, or to a closer view of its jobs.
 func (v *visit) BarHref(bar ganttBar) string {
 	if bar.Jobs > 1 {
 		return v.Here("from", bar.Waits.Truncate(time.Millisecond), "to", bar.Ends.Add(time.Millisecond).Truncate(time.Millisecond))
@@ -243,7 +269,7 @@ func (v *visit) BarHref(bar ganttBar) string {
 	return v.To("/jobs", bar.ID)
 }
 
-// Cut is the beginning of a text that has little room.
+// Cut truncates a string to a small length.
 func (v *visit) Cut(name string, length int) string {
 	if runes := []rune(name); len(runes) > length {
 		return string(runes[:length-1]) + "…"

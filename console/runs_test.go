@@ -47,8 +47,8 @@ func TestAChartSaysThatItDoesNotHoldAllJobs(t *testing.T) {
 	r.enqueue(jobsOf(runJobs+1, fairlead.Job{Kind: "noop"})...)
 	r.run()
 	r.await(runJobs + 1)
-	r.shows(r.page(http.StatusOK, "/runs"), "only the latest 500 are shown")
-	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "only the latest 500 are shown")
+	r.shows(r.page(http.StatusOK, "/runs"), "the chart below shows the latest 500")
+	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "the chart below shows the latest 500")
 }
 
 func TestASpanIsChosenByItsEndsOrItsLength(t *testing.T) {

@@ -17,12 +17,12 @@ import (
 const (
 	firesShown = 15
 	runsShown  = 50
-	// figuresRest is how long figures are shown before they are computed again, if that
-	// costs a thousand rows or more.
+	// figuresRest is how long figures are cached if computing them costs a thousand rows or
+	// more.
 	figuresRest = 30 * time.Second
 )
 
-// schedulePage is a schedule and all about it.
+// schedulePage shows a schedule.
 type schedulePage struct {
 	*scheduleRow
 	Policies    []fact
@@ -30,35 +30,35 @@ type schedulePage struct {
 	Fires       []comingFire
 	Runs        []*runRow
 	Next, First string
-	Alert       *alertFacts // nil: it sends none
+	Alert       *alertFacts // nil = no alerts
 }
 
-// Remarked reports whether clocks are changed on a day of the coming fires.
+// Remarked reports whether there is a clock change on a day of the coming fires.
 func (p *schedulePage) Remarked() bool {
 	return slices.ContainsFunc(p.Fires, func(fire comingFire) bool { return fire.Remark != "" })
 }
 
-// fact is something that is known, under a name.
+// fact is a named value.
 type fact struct {
 	Name, Value string
 }
 
-// comingFire is when the schedule will be due.
+// comingFire is an upcoming due instant.
 type comingFire struct {
 	*fairleadv1.Instant
 	Remark string
 }
 
-// runRow is a run, and what its job says of it.
+// runRow is a run with details of its job.
 type runRow struct {
 	*fairleadv1.Run
 	Trigger, Skip string // in words
 	Started       any
-	Took          string // empty: it has not started
+	Took          string // empty = it has not started
 }
 
-// alertFacts is where alerts go, without what may be secret: headers, and all of the address
-// but the host, as the paths of many webhooks are passwords.
+// alertFacts describes where alerts go, without confidential parts: headers, and everything
+// in the URL except the host, because the paths of many webhooks are passwords.
 type alertFacts struct {
 	To     string
 	Events []string
@@ -90,21 +90,21 @@ func loadSchedule(v *visit) (any, error) {
 	return page, v.scheduleRuns(page, token)
 }
 
-// scheduleStats reads how the last thousand runs went. They are read again only now and
-// then: other pages of the same schedule share them.
+// scheduleStats returns the statistics of the last thousand runs. It caches them for a
+// while: other pages of the same schedule share them.
 func (v *visit) scheduleStats(id string) (*fairleadv1.ScheduleStats, error) {
 	request := &fairleadv1.GetScheduleRequest{Id: id}
 	stats, err := v.console.stats.get(v.ctx, v.Now.Truncate(figuresRest), v.scope+"\n"+id, func(ctx context.Context) (*fairleadv1.ScheduleStats, error) {
 		return v.schedules.GetScheduleStats(ctx, request)
 	})
-	if err != nil { // a failure is not kept
+	if err != nil { // do not cache failures
 		return v.schedules.GetScheduleStats(v.ctx, request)
 	}
 	return stats, nil
 }
 
-// comingFires lists when the schedule will be due. Of one that is due once, or after the
-// end of each run, only the next instant is known.
+// comingFires returns the upcoming due instants. For a schedule that is due once, or after
+// the end of each run, only the next instant is known.
 func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err error) {
 	n := int32(firesShown)
 	if s.GetDelay() != nil || s.GetAt() != nil {
@@ -115,7 +115,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 	}
 	preview, err := v.schedules.PreviewSchedule(v.ctx, &fairleadv1.PreviewScheduleRequest{Id: s.GetId(), N: n})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return nil, nil // what is stored of it cannot be read; the reason is among the facts
+		return nil, nil // the stored schedule cannot be read; the page shows the reason
 	}
 	if err != nil {
 		return nil, err
@@ -123,14 +123,14 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 	for _, instant := range preview.GetItems() {
 		fires = append(fires, comingFire{Instant: instant, Remark: v.clockChange(instant.GetRemark())})
 	}
-	if s.GetDelay() != nil && len(fires) > 0 { // a preview has it begin now
+	if s.GetDelay() != nil && len(fires) > 0 { // a preview starts now
 		fires[0] = comingFire{Instant: &fairleadv1.Instant{Due: s.GetNextDue(), Fire: s.GetNextFire(), Local: v.InZone(s.GetNextDue(), s.GetTimezone())}}
 	}
 	return fires, nil
 }
 
-// scheduleRuns reads a page of runs, and of their jobs when they started and ended. Both
-// lists go by the ids of the jobs, so that one token leads to the same page of both.
+// scheduleRuns reads a page of runs, and the start and end times of their jobs. Both lists
+// are sorted by job ID, so one token selects the same page of both.
 func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
@@ -188,10 +188,11 @@ func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
 	return row
 }
 
-// triggers are what made a run, in words.
+// triggers contains the triggers of runs in words.
 var triggers = map[string]string{"cron": "schedule", "catch_up": "catch-up", "manual": "manual", "backfill": "backfill"}
 
-// SkipReason is why a job was recorded and not run, in words; empty if it was not skipped.
+// SkipReason returns the reason why a job was skipped in words, or an empty string if it
+// was not skipped.
 func (v *visit) SkipReason(job *fairleadv1.Job) string {
 	if why := skipReasons[job.GetError()]; why != "" && job.GetState() == "skipped" {
 		return v.T(why)
@@ -199,12 +200,12 @@ func (v *visit) SkipReason(job *fairleadv1.Job) string {
 	return ""
 }
 
-// skipReasons are why a run was recorded and not run, in words.
+// skipReasons contains the reasons for skipping a run in words.
 var skipReasons = map[string]string{
 	"overlap": "an earlier run was still active", "failure": "the previous run failed", "concurrency": "too many runs were active",
 }
 
-// policies are what happens if runs come too close to each other, fail, or are missed.
+// policies describes the handling of overlapping, failed and missed runs.
 func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 	bound := v.T("unlimited")
 	if s.GetMaxConcurrency() > 0 {
@@ -228,16 +229,16 @@ func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 	}
 }
 
-// policyWords are the policies of a schedule in words.
+// policyWords contains the policies of a schedule in words.
 var policyWords = map[string]string{
-	"overlap:allow": "start the next run if the concurrency limit allows it", "overlap:skip": "skip the next run",
+	"overlap:allow": "start the next run if the concurrency limit permits", "overlap:skip": "skip the next run",
 	"overlap:cancel_prev": "cancel the earlier run", "overlap:parallel": "run both in parallel",
-	"failure:run_new": "start the next run as usual", "failure:retry": "start the next run as another attempt", "failure:skip": "skip the next run once",
+	"failure:run_new": "start the next run as usual", "failure:retry": "start the next run as another attempt", "failure:skip": "skip only the next run",
 	"more:queue": "queue additional runs", "more:skip": "skip additional runs", "more:parallel": "start additional runs anyway",
 	"missed:none": "do not run", "missed:compact": "run only the latest", "missed:full": "run all",
 }
 
-// AlertFacts is where alerts go, and when; nil: nowhere.
+// AlertFacts returns where and when alerts are sent, or nil without an alert.
 func (v *visit) AlertFacts(alert *fairleadv1.Alert) *alertFacts {
 	if alert == nil {
 		return nil
@@ -257,15 +258,15 @@ func (v *visit) AlertFacts(alert *fairleadv1.Alert) *alertFacts {
 	return facts
 }
 
-// alertEvents are what a schedule tells of, in words.
+// alertEvents contains the events that a schedule reports in words.
 var alertEvents = map[string]string{
 	"failure": "a run fails", "failures": "%s consecutive runs fail", "recovery": "a run succeeds after failures", "missed": "runs were missed",
 }
 
-// SuccessShare writes a share in percent. It is not rounded up: 100 % is all.
+// SuccessShare formats a share in percent, rounded down: 100 % means all.
 func (v *visit) SuccessShare(share float64) string {
 	return strconv.FormatFloat(math.Floor(1000*share)/10, 'f', -1, 64) + " %"
 }
 
-// isNotFound reports whether the API says that something does not exist.
+// isNotFound reports whether the API returned that an object does not exist.
 func isNotFound(err error) bool { return err != nil && connect.CodeOf(err) == connect.CodeNotFound }

@@ -15,7 +15,7 @@ var scheduleActions = []action{
 	{name: "schedule-delete", path: "/schedules/{id}/delete", Title: "Delete schedule", Nav: "schedules", method: "DeleteSchedule", Grave: true, load: loadScheduleAct, do: deleteSchedule},
 }
 
-// scheduleButtons are those of a schedule, in their order.
+// scheduleButtons lists the buttons of schedules, in order.
 var scheduleButtons = []button[*fairleadv1.Schedule]{
 	{"trigger", "TriggerSchedule", "Run now", true, anySchedule},
 	{"test", "TestSchedule", "Test request", false, callsHTTP},
@@ -27,27 +27,26 @@ var scheduleButtons = []button[*fairleadv1.Schedule]{
 
 func anySchedule(*fairleadv1.Schedule) bool { return true }
 
-// callsHTTP reports whether the jobs of a schedule are calls.
+// callsHTTP reports whether the jobs of a schedule are HTTP calls.
 func callsHTTP(s *fairleadv1.Schedule) bool { return s.GetJob().GetKind() == httpKind }
 
-// httpKind is the kind whose args are HTTP calls.
+// httpKind is the kind of jobs whose args are HTTP calls.
 const httpKind = "http"
 
-// ScheduleButtons are those of a schedule as it stands.
+// ScheduleButtons returns the buttons for a schedule in its current state.
 func (v *visit) ScheduleButtons(s *fairleadv1.Schedule) []button[*fairleadv1.Schedule] {
 	return offered(scheduleButtons, s)
 }
 
-// scheduleAct is a schedule that something is to be done to, and its runs that have not
-// ended.
+// scheduleAct is a schedule in a form, with the number of its active runs.
 type scheduleAct struct {
 	*fairleadv1.Schedule
 	Active, Queued int64
-	More           bool                // not all runs were looked at
-	First          *fairleadv1.Instant // that it would be due at if it were enabled; nil: not asked for, or none
+	More           bool                // whether some runs were not read
+	First          *fairleadv1.Instant // first instant after enabling; nil = not requested, or none
 }
 
-// State is the name of the schedule's state.
+// State returns the name of the schedule's state.
 func (s *scheduleAct) State() string {
 	if s.GetEnabled() {
 		return "enabled"
@@ -55,7 +54,7 @@ func (s *scheduleAct) State() string {
 	return "disabled"
 }
 
-// runsLookedAt is how many of the last runs are looked at for those that have not ended.
+// runsLookedAt is the number of recent runs searched for active ones.
 const runsLookedAt = 1000
 
 func (v *visit) scheduleAct() (*scheduleAct, error) {
@@ -82,7 +81,7 @@ func (v *visit) scheduleAct() (*scheduleAct, error) {
 
 func loadScheduleAct(v *visit) (any, error) { return v.scheduleAct() }
 
-// loadScheduleEnable also looks when it would be due first.
+// loadScheduleEnable also determines the first instant after enabling.
 func loadScheduleEnable(v *visit) (any, error) {
 	act, err := v.scheduleAct()
 	if err != nil {
@@ -92,7 +91,7 @@ func loadScheduleEnable(v *visit) (any, error) {
 	if err == nil && len(fires.GetItems()) > 0 {
 		act.First = fires.GetItems()[0]
 	}
-	return act, nil // one that cannot be read has no next fire; enabling it says why
+	return act, nil // an unreadable schedule has no next fire; enabling it reports the reason
 }
 
 func enableSchedule(v *visit) (done, error) {
@@ -134,8 +133,8 @@ func triggerSchedule(v *visit) (done, error) {
 	return done{Notice: v.T("Run %s was created.", made)}, nil
 }
 
-// deleteSchedule removes the schedule as the form showed it: the API has no version for
-// that.
+// deleteSchedule deletes the schedule if it is still as the form showed it, because the API
+// accepts no version for deletions.
 func deleteSchedule(v *visit) (done, error) {
 	act, err := v.scheduleAct()
 	if err != nil {

@@ -50,7 +50,7 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	id := r.schedule(`{"name":"nightly","cron":"0 3 * * *","max_concurrency":1,"job":{"kind":"noop"}}`)
 	path := "/schedules/" + id
 	r.shows(r.page(200, "/schedules"), `href="`+path+`/disable?next=`, `href="`+path+`/trigger?next=`)
-	r.shows(r.page(200, path+"/disable"), "The schedule does not fire until you enable it again", "None are running.")
+	r.shows(r.page(200, path+"/disable"), "The schedule will not fire until you enable it again", "None are running.")
 	r.sends(303, path+"/disable", url.Values{"reason": {"holidays"}})
 	page := r.page(200, path)
 	r.shows(page, "holidays", `href="`+path+`/enable?next=`)
@@ -59,13 +59,13 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	r.sends(303, path+"/enable", url.Values{})
 	r.shows(r.page(200, path), `href="`+path+`/disable?next=`)
 
-	r.shows(r.page(200, path+"/trigger"), "A run starts now", "Active runs are limited to 1")
+	r.shows(r.page(200, path+"/trigger"), "A run will start now", "Active runs are limited to 1")
 	r.shows(first(r.sends(400, path+"/trigger", url.Values{"args": {"{"}})), "args: must be a JSON document", ">{<")
 	for range 3 { // one is active, two wait for it: no node runs
 		r.sends(303, path+"/trigger", url.Values{})
 	}
 	form := r.page(200, path+"/delete")
-	r.shows(form, "2 queued runs are deleted as well.", "1 active run continues.", `name="was.queued" value="2"`)
+	r.shows(form, "2 queued runs will also be deleted.", "1 active run will continue.", `name="was.queued" value="2"`)
 	seen := url.Values{"was.version": {between(form, `name="was.version" value="`)}, "was.queued": {"1"}}
 	r.shows(first(r.sends(409, path+"/delete", seen)), "This was changed after you opened the form", `name="was.queued" value="2"`)
 	seen.Set("was.queued", "2")
@@ -111,7 +111,7 @@ func TestARequestIsTestedAndShown(t *testing.T) {
 	defer target.Close()
 	r := newPlanner(t, false)
 	path := "/schedules/" + r.schedule(`{"name":"call","cron":"0 3 * * *","job":{"kind":"http","args":{"url":"`+target.URL+`/tea","headers":{"Authorization":"sesame"}}}}`)
-	r.shows(r.page(200, path+"/test"), "Sends one real request to the target now", "No job is stored")
+	r.shows(r.page(200, path+"/test"), "One real request will be sent to the target now", "No job is stored")
 	tested, _ := r.sends(200, path+"/test", url.Values{})
 	r.shows(tested, `class="problem" id="tested"`, "status: ", "418", "status 418", "POST "+target.URL+"/tea", "short and &lt;stout&gt;", "Continue")
 	r.hides(tested, "sesame")

@@ -6,15 +6,15 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// alertTicks are what a schedule can tell of, in the order of the form.
+// alertTicks lists the events that a schedule can report, in the order of the form.
 var alertTicks = []string{"failure", "failures", "recovery", "missed"}
 
-// alertTick is one of them.
+// alertTick is the checkbox of an event.
 type alertTick struct {
 	Name, Label, Value string
 }
 
-// AlertTicks are what the alerts of a schedule tell of.
+// AlertTicks returns the checkboxes for the events of an alert.
 func (v *visit) AlertTicks(alert *fairleadv1.Alert) (ticks []alertTick) {
 	on := alert.GetOn()
 	if alert == nil {
@@ -33,8 +33,9 @@ func (v *visit) AlertTicks(alert *fairleadv1.Alert) (ticks []alertTick) {
 	return ticks
 }
 
-// alert reads where alerts go. The address is not shown, and stays unless another is given.
-// With another one its headers, its body and its signature go: they were meant for the first.
+// alert reads the alert settings. The URL is not shown, and stays unless another is given.
+// A new URL removes the headers, body and signature, because they were intended for the old
+// one.
 func (f *scheduleFields) alert(s *fairleadv1.Schedule) {
 	if f.ticked("alert_off") {
 		s.Alert = nil

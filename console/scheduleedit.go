@@ -23,9 +23,8 @@ func createSchedule(v *visit) (done, error) {
 	return done{Notice: v.T("Schedule %s was saved.", made.GetName()), To: "/schedules/" + made.GetId()}, nil
 }
 
-// changedSchedule is the stored schedule with what was changed in the form. What the form
-// does not show stays as it is, and so does what is masked: the API puts back what is
-// stored.
+// changedSchedule returns the stored schedule with the changes of the form. Values that the
+// form does not show stay unchanged, and so do masked values, which the API restores.
 func (v *visit) changedSchedule() (*fairleadv1.Schedule, error) {
 	current, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
 	if err != nil {
@@ -40,7 +39,7 @@ func (v *visit) changedSchedule() (*fairleadv1.Schedule, error) {
 	return wanted, f.err()
 }
 
-// scheduleWhatIf is what would be saved.
+// scheduleWhatIf returns the change that would be saved.
 func scheduleWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
 	wanted, err := v.changedSchedule()
 	return &fairleadv1.WhatIfChange{Schedule: wanted}, err
@@ -58,8 +57,8 @@ func updateSchedule(v *visit) (done, error) {
 	return done{Notice: v.T("Schedule %s was saved.", stored.GetName()), To: "/schedules/" + stored.GetId()}, nil
 }
 
-// typedSchedule is a schedule with what was typed into its form. A field that was left alone
-// keeps what is stored, to the last digit, and with what is not shown of it.
+// typedSchedule returns a schedule with the input of its form. A field that was not edited
+// retains the stored value with full precision, including parts that are not shown.
 func (v *visit) typedSchedule(base *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	s := proto.CloneOf(base)
 	f := &scheduleFields{parameters: v.fields(), stored: base.GetId() != ""}
@@ -78,17 +77,17 @@ func (v *visit) typedSchedule(base *fairleadv1.Schedule) (*fairleadv1.Schedule, 
 // scheduleFields reads the form of a schedule.
 type scheduleFields struct {
 	*parameters
-	stored bool // the form showed what is stored; else all of it is new
+	stored bool // whether the form shows a stored schedule, as opposed to a new one
 }
 
-// set reads a field unless it was left alone.
+// set reads a field if it was edited.
 func (f *scheduleFields) set(name string, read func(name string)) {
 	if !f.stored || f.edited(name) {
 		read(name)
 	}
 }
 
-// when reads all that says when the schedule is due.
+// when reads the timing fields.
 func (f *scheduleFields) when(s *fairleadv1.Schedule) {
 	f.timing(s)
 	f.set("timezone", func(name string) { s.Timezone = new(f.text(name)) })
@@ -98,7 +97,7 @@ func (f *scheduleFields) when(s *fairleadv1.Schedule) {
 	f.set("ends_at", func(name string) { s.EndsAt = f.time(name) })
 }
 
-// timing reads the way in which it is due. The fields of other ways are left.
+// timing reads the selected type of timing, and ignores the fields of other types.
 func (f *scheduleFields) timing(s *fairleadv1.Schedule) {
 	way := f.choice("way", timingWays...)
 	if f.stored && way == wayOf(s) && !f.edited(way) {
@@ -122,7 +121,7 @@ func (f *scheduleFields) timing(s *fairleadv1.Schedule) {
 	}
 }
 
-// policies reads what happens if runs meet, fail or are missed.
+// policies reads the handling of overlapping, failed and missed runs.
 func (f *scheduleFields) policies(s *fairleadv1.Schedule) {
 	f.set("overlap_action", func(name string) { s.OverlapAction = new(f.text(name)) })
 	f.set("failure_action", func(name string) { s.FailureAction = new(f.text(name)) })

@@ -131,11 +131,11 @@ func TestWhatIsNotShownStaysOrIsRefused(t *testing.T) {
 	}
 	form = filled(r.page(200, path))
 	form.Set("call_url", "https://***@evil.example.org/")
-	r.shows(first(r.sends(400, path, form)), "call_url: contains *** in place", "https://***@evil.example.org/")
+	r.shows(first(r.sends(400, path, form)), "call_url: contains *** instead", "https://***@evil.example.org/")
 	form = filled(r.page(200, path))
 	form.Set("work", "kind")
 	form.Set("args", `{"url":"https://***@evil.example.org/"}`)
-	r.shows(first(r.sends(400, path, form)), "args: contain *** in place")
+	r.shows(first(r.sends(400, path, form)), "args: contain *** instead")
 	fresh := filled(r.page(200, "/new/schedule"))
 	fresh.Set("name", "other")
 	fresh.Set("call_url", "https://api.example.org/")

@@ -4,17 +4,16 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// timingWays are the ways in which a schedule can be due. One counts: the fields of the
-// others are not looked at.
+// timingWays lists the types of timing. Only the fields of the selected type are read.
 var timingWays = []string{"daily", "cron", "every", "delay", "at"}
 
-// scheduleForm is a schedule that is edited, or a new one, as a form shows it.
+// scheduleForm is a schedule to edit, or a new one.
 type scheduleForm struct {
 	*fairleadv1.Schedule
-	Way       string // of timingWays
-	Call      bool   // its jobs are calls that the fields of one can show
+	Way       string // one of timingWays
+	Call      bool   // whether its jobs are calls that the call fields can represent
 	Fields    callFields
-	Kinds     []string // that are known, to choose from
+	Kinds     []string // known kinds to choose from
 	Calendars []option
 	Preview   *firesPreview
 }
@@ -22,7 +21,7 @@ type scheduleForm struct {
 // IsNew reports whether the schedule is not stored yet.
 func (f *scheduleForm) IsNew() bool { return f.GetId() == "" }
 
-// newSchedule is what a new schedule begins with.
+// newSchedule returns the initial values of a new schedule.
 func newSchedule(v *visit) *fairleadv1.Schedule {
 	return &fairleadv1.Schedule{
 		Timezone: new(v.Zone.String()), Enabled: new(true), OverlapAction: new("allow"), FailureAction: new("run_new"), ConcurrencyPolicy: new("queue"), CatchUpMode: new("none"),
@@ -30,7 +29,7 @@ func newSchedule(v *visit) *fairleadv1.Schedule {
 	}
 }
 
-// wayOf is the way in which a schedule is due.
+// wayOf returns the type of timing of a schedule.
 func wayOf(s *fairleadv1.Schedule) string {
 	switch {
 	case s.GetCron() != "":
@@ -45,7 +44,7 @@ func wayOf(s *fairleadv1.Schedule) string {
 	return "daily"
 }
 
-// editedSchedule is the schedule that the form is about, or what a new one begins with.
+// editedSchedule returns the schedule of the form, or the initial values of a new one.
 func (v *visit) editedSchedule() (*fairleadv1.Schedule, error) {
 	if id := v.Value("id"); id != "" {
 		return v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: id})
@@ -68,7 +67,7 @@ func loadScheduleForm(v *visit) (any, error) {
 	for _, calendar := range calendars.GetItems() {
 		form.Calendars = append(form.Calendars, option{calendar.GetName(), calendar.GetName()})
 	}
-	if v.Unbound() { // others may not list kinds
+	if v.Unbound() { // other viewers may not list kinds
 		kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 		if err != nil {
 			return nil, err
@@ -86,7 +85,7 @@ func loadScheduleForm(v *visit) (any, error) {
 	return form, nil
 }
 
-// ScheduleFields are the values of a schedule in its form.
+// ScheduleFields returns the values of a schedule for its form.
 func (v *visit) ScheduleFields(f *scheduleForm) map[string]any {
 	s, job := f.Schedule, f.GetJob()
 	return map[string]any{
@@ -101,7 +100,7 @@ func (v *visit) ScheduleFields(f *scheduleForm) map[string]any {
 	}
 }
 
-// PolicyOptions are the choices of a policy with what each means.
+// PolicyOptions returns the choices of a policy with their meanings.
 func (v *visit) PolicyOptions(policy string, values ...string) (options []option) {
 	for _, value := range values {
 		options = append(options, option{value, v.T(policyWords[policy+":"+value])})
@@ -109,17 +108,17 @@ func (v *visit) PolicyOptions(policy string, values ...string) (options []option
 	return options
 }
 
-// CrashOptions are what may become of a job whose node dies.
+// CrashOptions returns the choices for a job whose node dies.
 func (v *visit) CrashOptions() []option {
 	return []option{{"", v.T("handler default")}, {"revive", v.T("run again")}, {"cancel", v.T("cancel")}}
 }
 
-// FailOptions are what may become of a job that has failed for good.
+// FailOptions returns the choices for a job that has failed for good.
 func (v *visit) FailOptions() []option {
 	return []option{{"", v.T("keep")}, {"remove", v.T("remove")}}
 }
 
-// MethodOptions are the methods of HTTP calls.
+// MethodOptions returns the methods of HTTP calls.
 func (v *visit) MethodOptions() (options []option) {
 	for _, method := range []string{"POST", "GET", "PUT", "PATCH", "DELETE", "HEAD"} {
 		options = append(options, option{method, method})
@@ -127,10 +126,10 @@ func (v *visit) MethodOptions() (options []option) {
 	return options
 }
 
-// OrEmpty is a number as a field takes it: empty for 0.
+// OrEmpty returns a number for display in a field: empty for 0.
 func (v *visit) OrEmpty(n int32) any { return orEmpty(n) }
 
-// Zones are time zones to choose from. Any other can be typed.
+// Zones returns time zones to choose from. Users can type any other.
 func (v *visit) Zones() []string {
 	return []string{
 		"UTC", "Europe/London", "Europe/Paris", "Europe/Berlin", "Europe/Moscow", "Africa/Cairo", "Africa/Johannesburg", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo",

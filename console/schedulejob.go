@@ -6,7 +6,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// job reads what each run is.
+// job reads the job of each run.
 func (f *scheduleFields) job(job *fairleadv1.NewJob) {
 	f.args(job)
 	f.set("tenant", func(name string) { job.Tenant = f.text(name) })
@@ -22,11 +22,11 @@ func (f *scheduleFields) job(job *fairleadv1.NewJob) {
 	f.set("retry_max", func(name string) { retryOf(job).Max = f.span(name) })
 	f.set("retry_factor", func(name string) { retryOf(job).Factor = f.decimal(name) })
 	if retry := job.GetRetry(); retry.GetBase() == nil && retry.GetMax() == nil && retry.GetFactor() == 0 && !retry.GetPrecise() {
-		job.Retry = nil // the handler's
+		job.Retry = nil // handler default
 	}
 }
 
-// retryOf is the retry of a job, which is made if there is none.
+// retryOf returns the retry policy of a job, and creates it if necessary.
 func retryOf(job *fairleadv1.NewJob) *fairleadv1.Retry {
 	if job.GetRetry() == nil {
 		job.Retry = &fairleadv1.Retry{}
@@ -49,7 +49,7 @@ func (f *scheduleFields) args(job *fairleadv1.NewJob) {
 	case len(typed) > 0 && !json.Valid(typed):
 		f.refuse("args", f.v.T("must be a JSON document"))
 	case !whole:
-		f.refuse("args", f.v.T("contain *** in place of another URL's user name and password; replace it with the actual values"))
+		f.refuse("args", f.v.T("contain *** instead of the user name and password of another URL; replace it with the actual values"))
 	}
 	job.Args = typed
 }

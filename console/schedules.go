@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	schedulesShown = 25 // on a page: each has its last runs with it
-	runsAtOnce     = 5  // calls for the runs of a page
+	schedulesShown = 25 // schedules per page; each includes its last runs
+	runsAtOnce     = 5  // concurrent calls for the runs of a page
 )
 
-// schedulesPage is a list of schedules.
+// schedulesPage is a page of schedules.
 type schedulesPage struct {
 	Rows        []*scheduleRow
 	Next, First string
 	Filtered    bool
-	Bounded     bool // the list ends at the bound that it was asked for, though there are more
+	Bounded     bool // whether the list ends at the requested limit although there are more
 }
 
-// scheduleRow is a schedule and how its last runs went.
+// scheduleRow is a schedule with the outcomes of its last runs.
 type scheduleRow struct {
 	*fairleadv1.Schedule
 	Timing, Words string
-	NoNext        string          // why no fire is to come; empty: one is
-	Last          *fairleadv1.Run // nil: there is none
-	LastWhen      any             // when it ended, or else was due
+	NoNext        string          // reason why there is no coming fire; empty if there is one
+	Last          *fairleadv1.Run // nil = no runs
+	LastWhen      any             // end of the last run, or otherwise its due time
 	Outcomes      sparkBars
 }
 
@@ -70,7 +70,7 @@ func loadSchedules(v *visit) (any, error) {
 	return page, nil
 }
 
-// scheduleRows reads the last runs of schedules, some at a time.
+// scheduleRows reads the last runs of schedules, several at a time.
 func (v *visit) scheduleRows(schedules []*fairleadv1.Schedule) ([]*scheduleRow, error) {
 	rows := make([]*scheduleRow, len(schedules))
 	group, ctx := errgroup.WithContext(v.ctx)
@@ -79,7 +79,7 @@ func (v *visit) scheduleRows(schedules []*fairleadv1.Schedule) ([]*scheduleRow, 
 		group.Go(func() error {
 			runs, err := v.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: s.GetId(), PageSize: sparkLength})
 			if isNotFound(err) {
-				runs, err = &fairleadv1.ListRunsResponse{}, nil // it was deleted meanwhile
+				runs, err = &fairleadv1.ListRunsResponse{}, nil // the schedule was deleted in the meantime
 			}
 			rows[i] = v.scheduleRow(s, runs.GetItems())
 			return err
@@ -107,7 +107,7 @@ func (v *visit) outcomes(runs []*fairleadv1.Run) sparkBars {
 	})
 }
 
-// runMoment is when a run ended, or was due if it has not.
+// runMoment returns the end of a run, or its due time if it has not ended.
 func runMoment(run *fairleadv1.Run) time.Time {
 	if run.GetFinishedAt() != nil {
 		return run.GetFinishedAt().AsTime()
@@ -115,8 +115,8 @@ func runMoment(run *fairleadv1.Run) time.Time {
 	return moment(run.GetDue())
 }
 
-// noNext says why an enabled schedule has no fire to come; empty: it has one, or is not
-// enabled.
+// noNext explains why an enabled schedule has no coming fire. It returns an empty string if
+// the schedule has one or is disabled.
 func (v *visit) noNext(s *fairleadv1.Schedule) string {
 	switch {
 	case !s.GetEnabled() || s.GetNextFire() != nil:
@@ -124,9 +124,9 @@ func (v *visit) noNext(s *fairleadv1.Schedule) string {
 	case s.GetDelay() != nil:
 		return v.T("after the current run")
 	case s.GetCalendar() != "":
-		return v.T("none within 8 years: the calendar excludes all fires")
+		return v.T("none within 8 years (the calendar excludes every fire)")
 	}
-	return v.T("none: the schedule has ended")
+	return v.T("none (the schedule has ended)")
 }
 
 func findSchedule(v *visit, query string) []hit {

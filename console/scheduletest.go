@@ -9,7 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// testedCall is a call that was made for a test.
+// testedCall is the result of a test call.
 type testedCall struct {
 	*httpCall
 	Success bool
@@ -20,7 +20,7 @@ func newTestedCall(tested *fairleadv1.TestScheduleResponse) (*testedCall, error)
 	return shown, json.Unmarshal(tested.GetCall(), shown.httpCall)
 }
 
-// testSchedule makes the call of a schedule once, and shows what came of it.
+// testSchedule performs the call of a schedule once, and shows the result.
 func testSchedule(v *visit) (done, error) {
 	tested, err := v.schedules.TestSchedule(v.ctx, &fairleadv1.TestScheduleRequest{Id: v.Value("id")})
 	if err != nil {

@@ -1,15 +1,15 @@
 package console
 
-// screen is a page: its path, what it shows, and where the navigation stands.
+// screen is a page with its path, data and navigation entry.
 type screen struct {
-	name  string // of its templates: NAME and NAME-head
+	name  string // name of its templates: NAME and NAME-head
 	path  string
 	Title string
-	Nav   string // the entry of the navigation that is marked
+	Nav   string // active navigation entry
 	load  func(*visit) (any, error)
 }
 
-// screens are all pages, in no particular order.
+// screens lists all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
 	{"jobs", "/jobs", "Jobs", "jobs", loadJobs},

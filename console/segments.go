@@ -2,26 +2,25 @@ package console
 
 // segment is a part of a bar.
 type segment struct {
-	Tone string // how it is coloured
-	Name string // what it is, in the viewer's language
+	Tone string // color
+	Name string // label in the viewer's language
 	N    int64
-	X, W float64 // where it is drawn, of barWidth
+	X, W float64 // position and width, relative to barWidth
 }
 
 const (
 	barWidth     = 100.0
-	segmentWidth = 1.5 // at least, of barWidth: what is there can be seen
+	segmentWidth = 1.5 // minimum, relative to barWidth, so that segments are visible
 )
 
-// segmented is a bar of several parts, for the template "segments".
+// segmented is the data of the template "segments", a bar with several parts.
 type segmented struct {
 	Segments []segment
 	Label    string
 }
 
-// segments divides a bar among parts of a whole, in their order. Parts that are empty
-// are left out, and none is too narrow to be seen. What the parts leave of the whole
-// stays empty.
+// segments divides a bar into parts of a whole, in order. It leaves out empty parts, and
+// makes no part too narrow to be visible. The rest of the whole stays empty.
 func segments(whole int64, parts ...segment) []segment {
 	var all []segment
 	used, sum := 0.0, int64(0)
@@ -36,10 +35,10 @@ func segments(whole int64, parts ...segment) []segment {
 		all[i].W = max(segmentWidth, barWidth*float64(all[i].N)/float64(whole))
 		used += all[i].W
 	}
-	// What narrow parts were given is taken from the wide ones, in proportion.
+	// Take the width added to narrow parts from the wide ones, in proportion.
 	bound := barWidth
 	if sum < whole {
-		bound -= segmentWidth // something is still to do, and that can be seen too
+		bound -= segmentWidth // keep remaining work visible too
 	}
 	if spare := used - segmentWidth*float64(len(all)); used > bound && spare > 0 {
 		shrink := max(0, (bound-segmentWidth*float64(len(all)))/spare)

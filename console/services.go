@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 )
 
-// services are the clients of the API.
+// services contains the clients of the API.
 type services struct {
 	jobs      fairleadv1connect.JobServiceClient
 	tenants   fairleadv1connect.TenantServiceClient
@@ -27,11 +27,11 @@ type services struct {
 	holds     fairleadv1connect.HoldServiceClient
 	whatIfs   fairleadv1connect.WhatIfServiceClient
 
-	client  *http.Client // for what is no method
+	client  *http.Client // for requests outside the schema's methods
 	sharing *sharing
 }
 
-// at is where the API is: no request leaves the process.
+// at is the base URL of the API; requests do not leave the process.
 const at = "http://fairlead"
 
 func newServices(api http.Handler) *services {

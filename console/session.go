@@ -9,18 +9,18 @@ import (
 	"connectrpc.com/connect"
 )
 
-// sessionCookie carries the token of who has signed in. Nothing of a session is kept
-// here, so it holds on every node, and ends with the token.
+// sessionCookie contains the token of the signed-in viewer. Sessions are not stored on the
+// server, so they are valid on every node, and end with the token.
 const sessionCookie = "fairlead_session"
 
-// maxToken is how many bytes of a token a browser keeps in a cookie.
+// maxToken limits the size of a token in a cookie, in bytes.
 const maxToken = 3800
 
 var errWorker = errors.New("this is a worker token; sign in with a token of another role")
 
-// signIn is what the page that asks for a token shows.
+// signIn is the data of the sign-in page.
 type signIn struct {
-	Next  string // where to go then
+	Next  string // page to show after signing in
 	Error string
 }
 
@@ -43,7 +43,7 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, status int, 
 	c.render(w, status, "login", v.show(page))
 }
 
-// login takes a token, and remembers it in the browser if the API knows it.
+// login accepts a token, and stores it in the browser if the API accepts it.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	posted := postedFields(w, r)
 	v := c.visit(r, c.stranger(r, strings.TrimSpace(posted.Get("token"))))
@@ -54,7 +54,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	c.signIn(w, r, v, posted.Get("next"))
 }
 
-// signIn remembers a token in the browser if the API knows it, and goes on.
+// signIn stores a token in the browser if the API accepts it, and redirects to the next
+// page.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request, v *visit, next string) {
 	if len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n") {
 		c.showLogin(w, r, http.StatusUnprocessableEntity, signIn{next, v.T("Invalid token: it is too long or contains spaces or quotes.")})
@@ -74,19 +75,19 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, c.options.Prefix+"/login", http.StatusSeeOther)
 }
 
-// cookie adds what all cookies have: they are sent to the console alone, not with what
-// pages of others send, and not without TLS where there is TLS.
+// cookie sets the common attributes of all cookies: they are sent only to the console, not
+// with requests from other sites, and only over TLS where TLS is used.
 func (c *Console) cookie(r *http.Request, cookie *http.Cookie) *http.Cookie {
 	cookie.Path, cookie.SameSite, cookie.Secure = c.options.Prefix+"/", http.SameSiteLaxMode, r.TLS != nil || c.options.Secure
 	return cookie
 }
 
-// redirect leads to a path of the console.
+// redirect redirects to a path of the console.
 func (c *Console) redirect(w http.ResponseWriter, r *http.Request, next string) {
 	http.Redirect(w, r, c.options.Prefix+localPath(next), http.StatusSeeOther)
 }
 
-// localPath is a path below the prefix, or "/" if it leads elsewhere.
+// localPath returns a path below the prefix, or "/" if it leads elsewhere.
 func localPath(next string) string {
 	to, err := url.Parse(next)
 	if err != nil || to.Scheme != "" || to.Host != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(to.Path, "//") || strings.Contains(next, "\\") {
@@ -96,7 +97,7 @@ func localPath(next string) string {
 	return to.String()
 }
 
-// refusal is what a viewer reads of an error of the API, and the status of the page.
+// refusal returns the displayed text of an API error, and the status of the page.
 func (v *visit) refusal(err error) (status int, text string) {
 	var refused *connect.Error
 	if errors.Is(err, errForeignHost) {
@@ -113,7 +114,7 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeNotFound:
 		return http.StatusNotFound, v.refusalWords(refused.Message())
 	case connect.CodeInvalidArgument:
-		return http.StatusBadRequest, v.refusalWords(strings.TrimPrefix(refused.Message(), "invalid: ")) // the status says it
+		return http.StatusBadRequest, v.refusalWords(strings.TrimPrefix(refused.Message(), "invalid: ")) // the status already says so
 	case connect.CodeFailedPrecondition:
 		return http.StatusConflict, v.refusalWords(refused.Message())
 	case connect.CodeResourceExhausted:

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// sharing asks the API each question once per tick for all viewers who may see the same.
-// What changes something is never shared, nor is the question who a viewer is.
+// sharing makes each API query once per tick for all viewers with the same permissions. It
+// does not share changes, or queries for the identity of a viewer.
 type sharing struct {
 	answers perTick[connect.AnyResponse]
 }
@@ -26,10 +26,10 @@ func newSharing() *sharing {
 	}}}
 }
 
-// forget makes each question be asked anew.
+// forget clears all shared answers.
 func (s *sharing) forget() { s.answers.forget() }
 
-// interceptor puts the sharing between a client and the API.
+// interceptor returns the interceptor between a client and the API.
 func (s *sharing) interceptor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
@@ -52,8 +52,8 @@ func (s *sharing) interceptor() connect.UnaryInterceptorFunc {
 	}
 }
 
-// personal reports whether an error is about the one who asked: the token of another may
-// have been revoked, or its context may have ended.
+// personal reports whether an error concerns only the caller: the token may have been
+// revoked, or the context may have ended.
 func personal(err error) bool {
 	switch connect.CodeOf(err) {
 	case connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeResourceExhausted, connect.CodeCanceled:
@@ -62,8 +62,8 @@ func personal(err error) bool {
 	return false
 }
 
-// reads reports whether a method only reads. It goes by the method's name, as the schema
-// does: what is not known to read is not shared.
+// reads reports whether a method only reads, based on its name. Methods that are not known
+// to be read-only are not shared.
 func reads(procedure string) bool {
 	name := procedure[strings.LastIndexByte(procedure, '/')+1:]
 	for _, verb := range []string{"Get", "List", "Count", "Explain", "Preview"} {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// text is a value as it stands in an address.
+// text formats a value for a URL.
 func text(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -38,13 +38,13 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// integer is a number of any type.
+// integer converts a number of any type.
 func integer(value any) int64 {
 	n, _ := strconv.ParseInt(fmt.Sprint(value), 10, 64)
 	return n
 }
 
-// moment is a time of the API or of ours; zero if it is not set.
+// moment converts a time of the API or of Go, or returns zero if it is not set.
 func moment(value any) time.Time {
 	switch value := value.(type) {
 	case time.Time:
@@ -57,7 +57,7 @@ func moment(value any) time.Time {
 	return time.Time{}
 }
 
-// span is a duration of the API or of ours.
+// span converts a duration of the API or of Go.
 func span(value any) time.Duration {
 	switch value := value.(type) {
 	case time.Duration:
@@ -70,7 +70,7 @@ func span(value any) time.Duration {
 	return 0
 }
 
-// Num writes a number for people: 1,234,567.
+// Num formats a number for people: 1,234,567.
 func (v *visit) Num(value any) string {
 	digits := strconv.FormatInt(integer(value), 10)
 	sign := ""
@@ -83,7 +83,7 @@ func (v *visit) Num(value any) string {
 	return sign + digits
 }
 
-// Rate writes a number per second: 0.25, 3, 3.1, 120.
+// Rate formats a number per second: 0.25, 3, 3.1, 120.
 func (v *visit) Rate(rate float64) string {
 	switch {
 	case rate < 1:
@@ -94,8 +94,8 @@ func (v *visit) Rate(rate float64) string {
 	return v.Num(int64(rate + 0.5))
 }
 
-// When writes a time in the viewer's zone, with UTC when one points at it. A zone that
-// is given is shown as well.
+// When formats a time in the viewer's zone, with UTC in a tooltip. It also shows the given
+// zones.
 func (v *visit) When(value any, zones ...string) template.HTML {
 	at := moment(value)
 	if at.IsZero() {
@@ -104,7 +104,7 @@ func (v *visit) When(value any, zones ...string) template.HTML {
 	return v.timeElement(at, v.clock(at), zones)
 }
 
-// Ago writes how long ago a time was, or in how long it will be.
+// Ago formats the distance of a time from now, in the past or the future.
 func (v *visit) Ago(value any, zones ...string) template.HTML {
 	at := moment(value)
 	if at.IsZero() {
@@ -121,7 +121,7 @@ func (v *visit) Ago(value any, zones ...string) template.HTML {
 	return v.timeElement(at, words, zones)
 }
 
-// rounded leaves out the digits of a distance that do not matter.
+// rounded removes insignificant digits of a duration.
 func rounded(d time.Duration) time.Duration {
 	switch {
 	case d < time.Minute:
@@ -132,10 +132,10 @@ func rounded(d time.Duration) time.Duration {
 	return d.Truncate(time.Hour)
 }
 
-// Clock is a time in the viewer's zone, as a text.
+// Clock formats a time in the viewer's zone.
 func (v *visit) Clock(at time.Time) string { return v.clock(at) }
 
-// clock is a time of day, with its date unless that is today's.
+// clock formats a time of day, with the date unless it is today.
 func (v *visit) clock(at time.Time) string {
 	local, today := at.In(v.Zone), v.Now.In(v.Zone)
 	switch {
@@ -158,8 +158,8 @@ func (v *visit) timeElement(at time.Time, words string, zones []string) template
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, at.UTC().Format(time.RFC3339Nano), escape(strings.Join(hint, "\n")), escape(words)))
 }
 
-// JSON writes a document for people, line by line. Its numbers stay as they are, however
-// large; passwords in addresses are left out.
+// JSON formats a document for people, with indentation. Numbers retain all digits;
+// passwords in URLs are removed.
 func (v *visit) JSON(document []byte) string {
 	document = v.Beginning(withoutUserinfo(document))
 	var b bytes.Buffer
@@ -169,7 +169,7 @@ func (v *visit) JSON(document []byte) string {
 	return b.String()
 }
 
-// Line writes a document on one line, without passwords in addresses.
+// Line formats a document on one line, without passwords in URLs.
 func (v *visit) Line(document []byte) string {
 	document = v.Beginning(withoutUserinfo(document))
 	var b bytes.Buffer
@@ -179,7 +179,7 @@ func (v *visit) Line(document []byte) string {
 	return b.String()
 }
 
-// dict makes a map of names and values, for a template within a template.
+// dict returns a map of names and values, for a nested template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: %d names and values", len(pairs))

@@ -1,40 +1,41 @@
 package console
 
-// sparkLength is how many runs a sparkline has room for.
+// sparkLength is the number of runs in a sparkline.
 const sparkLength = 30
 
-// The measures of a sparkline.
+// Dimensions of a sparkline.
 const (
 	sparkBar    = 4
 	sparkStep   = 5
 	sparkHeight = 20
 )
 
-// sparkBars are the outcomes of the last runs, oldest first.
+// sparkBars shows the outcomes of the last runs, oldest first.
 type sparkBars struct {
 	Width, Height int
 	Bars          []sparkRun
 }
 
-// sparkRun is one run as a bar: its colour says the state, and so does its height.
+// sparkRun is the bar of one run; its color and its height show the state.
 type sparkRun struct {
 	X, Y, Width, Height int
 	Tone, Title         string
 }
 
-// Ground is where bars stand.
+// Ground returns the position of the baseline.
 func (s sparkBars) Ground() int { return s.Height - 1 }
 
-// Newest is what the bar of the newest run says.
+// Newest returns the title of the newest run's bar.
 func (s sparkBars) Newest() string { return s.Bars[len(s.Bars)-1].Title }
 
-// sparkHeights are how high bars are, by colour: a failure stands out without colours.
+// sparkHeights contains the heights of bars by color, so that failures stand out without
+// colors too.
 var sparkHeights = map[string]int{"bad": 20, "good": 12, "off": 5}
 
-// sparkActive is how high a bar is whose run has not ended.
+// sparkActive is the height of the bar of an active run.
 const sparkActive = 8
 
-// sparkline draws runs, given newest first, so that the newest is at the right.
+// sparkline draws runs, given newest first, with the newest on the right.
 func sparkline(runs int, tone func(i int) string, title func(i int) string) sparkBars {
 	runs = min(runs, sparkLength)
 	out := sparkBars{Width: sparkLength*sparkStep - (sparkStep - sparkBar), Height: sparkHeight}

@@ -8,20 +8,20 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// spread is a jitter that takes schedules apart which fire in the same minute.
+// spread is a jitter that separates schedules that fire in the same minute.
 type spread struct {
 	Jitter time.Duration
-	Most   int     // percent of all that fire in that minute that would still fire in one minute, rounded up
-	Plans  []*plan // that are to be given the jitter
+	Most   int     // largest percentage of the schedules that would still fire in one minute, rounded up
+	Plans  []*plan // schedules that should get the jitter
 }
 
-// spreads are the jitters that are tried, shortest first.
+// spreads lists the jitters to try, shortest first.
 var spreads = []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 
-// spreadOf finds the shortest jitter that leaves at most a quarter of the schedules that
-// can be moved in one minute, beside those that stay. Each schedule's part of a jitter is fixed by its name, so that the outcome is
-// computed, not guessed. Schedules that have a jitter, that are due more often than each
-// hour, or whose next instants nothing foresees stay where they are.
+// spreadOf finds the shortest jitter that leaves at most a quarter of the movable schedules
+// in one minute, in addition to the others. Each schedule's part of a jitter depends only
+// on its name, so the outcome is exact. Schedules stay in place if they have a jitter, are
+// due more often than once an hour, or have unpredictable instants.
 func spreadOf(plans []*plan, minute time.Time) *spread {
 	var movable []*plan
 	for _, p := range plans {
@@ -50,23 +50,24 @@ func spreadOf(plans []*plan, minute time.Time) *spread {
 	return nil
 }
 
-// offset is the schedule's part of a jitter that it does not have yet.
+// offset returns the part of a jitter that a schedule would get.
 func (p *plan) offset(jitter time.Duration) time.Duration {
 	other := p.own
 	other.Jitter = jitter
 	timing, err := schedule.NewTiming(&other, nil)
 	if err != nil {
-		return 0 // it was read before
+		return 0 // the timing was already parsed successfully
 	}
 	return timing.Offset()
 }
 
-// plainName is a name that a shell takes as it is, and that cannot be mistaken for an id or
-// a flag.
+// plainName matches names that need no quoting in a shell and cannot be mistaken for an ID
+// or a flag.
 var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*$`)
 
-// Commands are what gives the schedules their jitter, line by line. Names come from others
-// and the lines are for a shell: one that is not plain is replaced by the id.
+// Commands returns the commands that set the jitter of the schedules, one per line. Names
+// may be chosen by others and the lines are intended for a shell, so names that are not
+// plain are replaced by IDs.
 func (s *spread) Commands() string {
 	var lines []string
 	for _, p := range s.Plans {

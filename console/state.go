@@ -2,7 +2,7 @@ package console
 
 import "strings"
 
-// tones are how states are coloured. What is not listed has no colour.
+// tones contains the colors of states. States that are not listed have no color.
 var tones = map[string]string{
 	"scheduled": "later", "parked": "held", "ready": "ready", "running": "running", "waiting": "waiting",
 	"succeeded": "good", "failed": "bad", "cancelled": "off", "skipped": "off",
@@ -14,13 +14,13 @@ var tones = map[string]string{
 	// Bulk actions.
 	"completed": "good",
 	// What jobs wait for.
-	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "later", "not_due": "later", "suspect": "bad", "unrecorded": "none",
+	"at_cap": "ready", "over_rate": "running", "no_node": "bad", "no_slot": "waiting", "at_gate": "off", "in_line": "line", "not_due": "later", "suspect": "bad", "unrecorded": "none",
 	// Others.
 	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "left": "off", "draining": "held", "alive": "good",
 	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",
 }
 
-// Tone is how a state is coloured.
+// Tone returns the color of a state.
 func (v *visit) Tone(state any) string {
 	if tone, known := tones[text(state)]; known {
 		return tone
@@ -28,7 +28,7 @@ func (v *visit) Tone(state any) string {
 	return "none"
 }
 
-// StateName is what a state is called.
+// StateName returns the display name of a state.
 func (v *visit) StateName(state any) string {
 	return v.T(strings.ReplaceAll(text(state), "_", " "))
 }

@@ -10,25 +10,25 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// sweepPage is one sweep.
+// sweepPage shows one sweep.
 type sweepPage struct {
 	*fairleadv1.Sweep
 	Notices      []advice
-	Args, Origin []byte // documents; nil: there is none
+	Args, Origin []byte // documents; nil = none
 	Shards       []shardRow
 	AllShards    int
 	BudgetKnown  bool
 	BudgetLeft   int64
 	Budget       string
-	Figures      string // of the chart of rates; empty: it does not run
+	Figures      string // data of the chart of rates; empty = it is not running
 	Series       string
 	Groups       []errorGroup
-	More         bool // there are more failed items than were looked through
+	More         bool // whether there are more failed items than were read
 	Log          []*fairleadv1.SweepLog
 	Events       []*fairleadv1.SweepEvent
 }
 
-// sweepLines is how many lines of its log and history the page of a sweep shows.
+// sweepLines is the number of log and history lines on the page of a sweep.
 const sweepLines = 10
 
 func loadSweep(v *visit) (any, error) {
@@ -71,12 +71,12 @@ func loadSweep(v *visit) (any, error) {
 	return page, nil
 }
 
-// sweep is the sweep in the path, by its id or its name.
+// sweep returns the sweep in the path, by ID or name.
 func (v *visit) sweep() (*fairleadv1.Sweep, error) {
 	return v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: v.Value("id")})
 }
 
-// sweepNotices say what a sweep waits for, and what can be done about it.
+// sweepNotices returns what a sweep waits for, with suggested commands.
 func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	command := func(verb string) string { return fmt.Sprintf("fairlead sweep %s %s", verb, s.GetId()) }
 	failed := s.GetProgress().GetAbandoned() > 0
@@ -86,14 +86,14 @@ func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	case "waiting":
 		return []advice{{
 			Tone: "held", Title: v.T("The sweep is waiting at its gate. The business system was notified and must open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
-			Remedy:   v.T("The notification is repeated every %s. If the business system cannot open the gate, open it yourself:", v.Dur(s.GetGate().GetTimeout())),
+			Remedy:   v.T("The notification is repeated every %s. If the business system cannot open the gate, open it manually:", v.Dur(s.GetGate().GetTimeout())),
 			Commands: []string{command("open")},
 		}}
 	case "stopping":
-		return []advice{{Tone: "held", Title: v.T("The sweep is stopping. No more items start, and items in flight are allowed to finish."), Text: s.GetReason()}}
+		return []advice{{Tone: "held", Title: v.T("The sweep is stopping. No more items will start; items in flight will finish."), Text: s.GetReason()}}
 	case "stopped":
 		n := advice{
-			Tone: "held", Title: v.T("The sweep was stopped and can continue from where it stopped."), Text: s.GetReason(),
+			Tone: "held", Title: v.T("The sweep was stopped and can resume where it stopped."), Text: s.GetReason(),
 			Remedy: v.T("Fix the cause, then start it again:"), Commands: []string{command("start")},
 		}
 		if failed {
@@ -108,7 +108,7 @@ func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	return nil
 }
 
-// budgetText is what an error budget allows.
+// budgetText describes an error budget.
 func (v *visit) budgetText(budget *fairleadv1.ErrorBudget) string {
 	var parts []string
 	if n := budget.GetItems(); n > 0 {
@@ -123,8 +123,7 @@ func (v *visit) budgetText(budget *fairleadv1.ErrorBudget) string {
 	return strings.Join(parts, ", ")
 }
 
-// sourceDocument is where the items of a sweep come from, as a document without
-// passwords.
+// sourceDocument returns the source of a sweep's items as a document without passwords.
 func sourceDocument(source *fairleadv1.ItemSource) ([]byte, error) {
 	if source == nil {
 		return nil, nil
@@ -147,8 +146,8 @@ func sourceDocument(source *fairleadv1.ItemSource) ([]byte, error) {
 	return json.Marshal(shown)
 }
 
-// rates is what the chart of a sweep's rate is drawn from. Who may see a sweep sees the
-// same of it as all others.
+// rates returns the data of the chart of a sweep's rate. All viewers with access to a sweep
+// see the same data.
 func (v *visit) rates(s *fairleadv1.Sweep) (figures, series string, err error) {
 	set := s.GetRate()
 	if set == 0 {
@@ -157,7 +156,7 @@ func (v *visit) rates(s *fairleadv1.Sweep) (figures, series string, err error) {
 	return v.chart("sweep\x00"+s.GetId(), []string{v.T("items per second"), v.T("set rate")}, s.GetProgress().GetRate(), set)
 }
 
-// itemGroups are failed items by their errors.
+// itemGroups groups failed items by error.
 func (v *visit) itemGroups(s *fairleadv1.Sweep, items []*fairleadv1.FailedItem) []errorGroup {
 	var all []failed
 	for _, item := range items {

@@ -13,7 +13,7 @@ var sweepActions = []action{
 	{name: "sweep-delete", path: "/sweeps/{id}/delete", Title: "Delete sweep", Nav: "sweeps", method: "DeleteSweep", Grave: true, load: loadSweepAct, do: deleteSweep},
 }
 
-// sweepButtons are those of a sweep as it stands, in their order.
+// sweepButtons lists the buttons of sweeps, in order.
 var sweepButtons = []button[*fairleadv1.Sweep]{
 	{"start", "StartSweep", "Start", true, sweepIn("created", "stopped", "finished")},
 	{"open", "OpenSweep", "Open gate", true, sweepIn("waiting")},
@@ -23,22 +23,22 @@ var sweepButtons = []button[*fairleadv1.Sweep]{
 	{"delete", "DeleteSweep", "Delete", false, sweepIn("created", "stopped", "finished")},
 }
 
-// sweepIn reports of a sweep whether it is in one of some states.
+// sweepIn returns a function that reports whether a sweep is in one of the states.
 func sweepIn(states ...string) func(*fairleadv1.Sweep) bool {
 	return func(s *fairleadv1.Sweep) bool { return in(states...)(s.GetState()) }
 }
 
-// itemsRetryable reports whether failed items of a sweep can be tried again.
+// itemsRetryable reports whether a sweep has failed items that can be retried.
 func itemsRetryable(s *fairleadv1.Sweep) bool {
 	return sweepIn("stopped", "finished")(s) && itemsToRetry(s) > 0
 }
 
-// itemsToRetry is how many items have failed and do not wait to be tried again yet.
+// itemsToRetry returns the number of failed items that do not wait for a retry yet.
 func itemsToRetry(s *fairleadv1.Sweep) int64 {
 	return s.GetProgress().GetAbandoned() - s.GetProgress().GetAgain()
 }
 
-// SweepButtons are those of a sweep.
+// SweepButtons returns the buttons for a sweep in its current state.
 func (v *visit) SweepButtons(s *fairleadv1.Sweep) []button[*fairleadv1.Sweep] {
 	return offered(sweepButtons, s)
 }
@@ -46,10 +46,11 @@ func (v *visit) SweepButtons(s *fairleadv1.Sweep) []button[*fairleadv1.Sweep] {
 // ItemsToRetry is itemsToRetry for templates.
 func (v *visit) ItemsToRetry(s *fairleadv1.Sweep) int64 { return itemsToRetry(s) }
 
-// loadSweepAct is the sweep that something is to be done to.
+// loadSweepAct loads the sweep for a form.
 func loadSweepAct(v *visit) (any, error) { return v.sweep() }
 
-// startSweep starts a sweep; one that had finished when the form was opened begins anew.
+// startSweep starts a sweep. A sweep that had finished when the form was opened starts from
+// the beginning.
 func startSweep(v *visit) (done, error) {
 	s, err := v.sweeps.StartSweep(v.ctx, &fairleadv1.StartSweepRequest{Id: v.Value("id"), Again: v.WasState() == "finished"})
 	if s.GetState() == "waiting" {
@@ -65,7 +66,7 @@ func openSweep(v *visit) (done, error) {
 
 func stopSweep(v *visit) (done, error) {
 	s, err := v.sweeps.StopSweep(v.ctx, &fairleadv1.StopSweepRequest{Id: v.Value("id"), Reason: v.fields().text("reason")})
-	return done{Notice: v.T("Sweep %s was asked to stop.", s.GetName())}, err
+	return done{Notice: v.T("Sweep %s is stopping.", s.GetName())}, err
 }
 
 func retrySweep(v *visit) (done, error) {

@@ -33,7 +33,7 @@ func TestASweepIsStartedStoppedAndDeletedWithItsCounts(t *testing.T) {
 	}
 	refused := r.post(409, "/sweeps/1/stop", url.Values{"was.state": {"running"}})
 	r.shows(refused, "cannot stop sweep", "The state was running when you opened this form.")
-	r.shows(r.page(200, "/sweeps/1/delete"), "The sweep is deleted with its log, its history")
+	r.shows(r.page(200, "/sweeps/1/delete"), "The sweep will be deleted, with its log, its history")
 	answer := r.ask("POST", "/sweeps/1/delete", url.Values{})
 	if to := answer.Header.Get("Location"); to != "/sweeps" {
 		t.Errorf("it leads to %s", to)
@@ -45,13 +45,13 @@ func TestFailedItemsOfASweepAreRetriedAllOrSome(t *testing.T) {
 	r := newMailers(t, false)
 	s := r.swept(sweep.Sweep{Name: "campaign", To: 50, Budget: sweep.Budget{Items: 1000}})
 	r.shows(r.page(200, "/sweeps"), `href="/sweeps/1/retry?next=`)
-	r.shows(r.page(200, "/sweeps/1/retry"), "5 failed items are retried.")
+	r.shows(r.page(200, "/sweeps/1/retry"), "5 failed items will be retried.")
 	r.shows(r.post(400, "/sweeps/1/retry", url.Values{"indexes": {"7"}}), "indexes", "contains [7], which are not indexes of failed items", `value="7"`)
 	r.post(303, "/sweeps/1/retry", url.Values{"indexes": {"10, 20"}})
 	r.until("it has finished again", func() bool { now := r.sweep(s.ID); return now.Run == 2 && now.State == sweep.Finished })
 	r.shows(r.page(200, "/sweeps/1/failed?like=item+N+has+no+address"), `id="items-actions"`, "/sweeps/1/retry?indexes=0%2C10%2C20%2C30%2C40&amp;next=")
-	r.shows(r.page(200, "/sweeps/1/retry?indexes=10"), "1 selected item is retried.")
-	r.shows(r.page(200, "/sweeps/1/start"), "Processes 50 items from the beginning.")
+	r.shows(r.page(200, "/sweeps/1/retry?indexes=10"), "1 selected item will be retried.")
+	r.shows(r.page(200, "/sweeps/1/start"), "50 items will be processed from the beginning.")
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"finished"}})
 	r.until("it has gone over all again", func() bool { now := r.sweep(s.ID); return now.Run == 3 && now.State == sweep.Finished })
 }
@@ -88,7 +88,7 @@ func TestTheSecondOfTwoWhoChangeASweepIsShownWhatTheFirstDid(t *testing.T) {
 func TestTheGateOfASweepIsOpened(t *testing.T) {
 	r := newMailers(t, false)
 	s := r.create(sweep.Sweep{Name: "campaign", To: 5, Gate: sweep.Gate{BeforeRun: "http://127.0.0.1:9/ask"}})
-	r.shows(r.page(200, "/sweeps/1/start"), "It first waits at its gate")
+	r.shows(r.page(200, "/sweeps/1/start"), "It will wait at its gate")
 	r.post(303, "/sweeps/1/start", url.Values{"was.state": {"created"}})
 	r.shows(r.page(200, "/sweeps/1"), `href="/sweeps/1/open?next=`)
 	r.shows(r.page(200, "/sweeps/1/open"), "without waiting for the business")

@@ -6,11 +6,12 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// startActions are what lets a sweep run. Items that failed before the last of them do
-// not count against the budget any more.
+// startActions contains the actions that start a sweep. Items that failed before the last
+// of them no longer count against the budget.
 var startActions = map[string]bool{"start": true, "retry": true}
 
-// lastStart is when a sweep was last started, as far as its history, newest first, tells.
+// lastStart returns the time of a sweep's last start, as far as its history, newest first,
+// contains it.
 func lastStart(events []*fairleadv1.SweepEvent) time.Time {
 	for _, event := range events {
 		if startActions[event.GetAction()] {
@@ -20,8 +21,8 @@ func lastStart(events []*fairleadv1.SweepEvent) time.Time {
 	return time.Time{}
 }
 
-// budgetLeft is how many more items may fail by the number of items in the budget. It is
-// known of a first run, and of later ones if all failed items were read.
+// budgetLeft returns the number of items in the budget that may still fail. It is known for
+// the first run, and for later runs if all failed items were read.
 func budgetLeft(s *fairleadv1.Sweep, items []*fairleadv1.FailedItem, all bool, started time.Time) (left int64, known bool) {
 	allowed := s.GetErrorBudget().GetItems()
 	switch {

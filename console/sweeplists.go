@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
-// sweepRows is a page of what belongs to a sweep: failed items, lines or events.
+// sweepRows is a page of a sweep's failed items, log lines or events.
 type sweepRows[T any] struct {
 	Sweep *fairleadv1.Sweep
 	Items []T
@@ -39,10 +39,10 @@ func loadSweepFailed(v *visit) (any, error) {
 	return list, nil
 }
 
-// logLevels are all levels of a line, for the filter.
+// logLevels lists all levels of log lines, for the filter.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// LogLevels are logLevels for templates.
+// LogLevels returns logLevels for templates.
 func (v *visit) LogLevels() []string { return logLevels }
 
 func loadSweepLog(v *visit) (any, error) {
@@ -84,7 +84,7 @@ func loadSweepHistory(v *visit) (any, error) {
 	return &sweepRows[*fairleadv1.SweepEvent]{Sweep: sweep, Items: answer.GetItems(), Pages: v.further(answer.GetNextPageToken())}, nil
 }
 
-// ActionName is what was done to a sweep.
+// ActionName returns the display name of an action on a sweep.
 func (v *visit) ActionName(action string) string {
 	switch action {
 	case "create":

@@ -10,10 +10,10 @@ type sweepList struct {
 	Pages map[string]any
 }
 
-// sweepStates are all states of a sweep, for the filter.
+// sweepStates lists all states of sweeps, for the filter.
 var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
 
-// SweepStates are sweepStates for templates.
+// SweepStates returns sweepStates for templates.
 func (v *visit) SweepStates() []string { return sweepStates }
 
 func loadSweeps(v *visit) (any, error) {
@@ -29,8 +29,8 @@ func loadSweeps(v *visit) (any, error) {
 	return &sweepList{Items: answer.GetItems(), Pages: v.further(answer.GetNextPageToken())}, nil
 }
 
-// SweepBar is how far a sweep has come: what is done before the marks, what has ended in
-// the windows behind them, and what is to do.
+// SweepBar returns the progress bar of a sweep: items done before the marks, items that
+// have ended in the windows behind them, and remaining items.
 func (v *visit) SweepBar(s *fairleadv1.Sweep) segmented {
 	p := s.GetProgress()
 	bar := segmented{Label: v.T("%s items done", v.Num(p.GetDone()+p.GetAbandoned()))}
@@ -44,7 +44,7 @@ func (v *visit) SweepBar(s *fairleadv1.Sweep) segmented {
 	return bar
 }
 
-// FailedItems counts the items of a sweep that have failed.
+// FailedItems returns the number of failed items, with a link.
 func (v *visit) FailedItems(s *fairleadv1.Sweep) count {
 	c := count{N: s.GetProgress().GetAbandoned(), Href: v.Href(sweepPath(s) + "/failed")}
 	if c.N > 0 {
@@ -53,13 +53,14 @@ func (v *visit) FailedItems(s *fairleadv1.Sweep) count {
 	return c
 }
 
-// ItemsLeft is how many items have not ended, of a sweep whose items were counted.
+// ItemsLeft returns the number of items that have not ended, for a sweep with a known
+// number of items.
 func (v *visit) ItemsLeft(s *fairleadv1.Sweep) int64 {
 	p := s.GetProgress()
 	return max(0, p.GetTotal()-p.GetDone()-p.GetAbandoned())
 }
 
-// SweepRate is how fast a sweep goes, and how fast it may.
+// SweepRate describes the current and the maximum rate of a sweep.
 func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
 	set := v.T("unlimited")
 	if s.GetRate() > 0 {
@@ -68,25 +69,26 @@ func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
 	return v.Rate(s.GetProgress().GetRate()) + " / " + set
 }
 
-// SweepState is what a state of a sweep is called: one that waits does so at its gate, and
-// not for an answer as a job does.
+// SweepState returns the display name of a sweep's state: a waiting sweep waits at its
+// gate, not for an answer like a job.
 func (v *visit) SweepState(state string) string {
 	if state == "waiting" {
-		return v.T("at its gate")
+		return v.T("at gate")
 	}
 	return v.StateName(state)
 }
 
-// Before is the last index before an end.
+// Before returns the last index before an end.
 func (v *visit) Before(end int64) int64 { return end - 1 }
 
-// Plain is an address without a name and password in it.
+// Plain returns a URL without user info.
 func (v *visit) Plain(address string) string { return withoutUserinfo(address) }
 
-// sweepPath is where a sweep is shown. Its id has no slashes, its name may.
+// sweepPath returns the path of a sweep's page. It uses the ID, because a name may contain
+// slashes.
 func sweepPath(s *fairleadv1.Sweep) string { return "/sweeps/" + s.GetId() }
 
-// findSweeps finds a sweep by its id or its name.
+// findSweeps finds a sweep by ID or name.
 func findSweeps(v *visit, query string) []hit {
 	found, err := v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: query})
 	if err != nil {

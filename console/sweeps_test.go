@@ -111,7 +111,7 @@ func TestASweepAtItsGateSaysWhoHasToOpenIt(t *testing.T) {
 	r := newMailers(t, false)
 	r.start(r.create(sweep.Sweep{Name: "gated", To: 10, Gate: sweep.Gate{BeforeRun: "https://business.example.org/ask"}}))
 	r.shows(r.page(200, "/sweeps/gated"), "The sweep is waiting at its gate", "https://business.example.org/ask", "fairlead sweep open 1", "every 30m")
-	r.shows(r.page(200, "/sweeps"), "at its gate")
+	r.shows(r.page(200, "/sweeps"), "at gate")
 }
 
 func TestDocumentsOfASweepHaveNoPasswords(t *testing.T) {

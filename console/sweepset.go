@@ -6,8 +6,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// setSweep changes those settings of a sweep that were edited. The second of two who had
-// the form open is refused, and shown what the first has changed.
+// setSweep changes the edited settings of a sweep. If two users have the form open, the
+// second one gets an error with the first one's changes.
 func setSweep(v *visit) (done, error) {
 	f := v.fields()
 	change := &fairleadv1.Sweep{Ref: v.Value("id"), Version: f.number("version")}
@@ -23,7 +23,7 @@ func setSweep(v *visit) (done, error) {
 	return done{Notice: v.T("The settings of sweep %s were changed.", s.GetName())}, err
 }
 
-// setFlow sets how fast a sweep goes.
+// setFlow sets the rate and the concurrency of a sweep.
 func (p *parameters) setFlow(change *fairleadv1.Sweep) {
 	if p.edited("rate") {
 		change.Rate = new(p.decimal("rate"))
@@ -38,7 +38,7 @@ func (p *parameters) setFlow(change *fairleadv1.Sweep) {
 	}
 }
 
-// setFailures sets what becomes of items that fail.
+// setFailures sets the handling of failed items.
 func (p *parameters) setFailures(change *fairleadv1.Sweep) {
 	if p.edited("attempts") {
 		change.Attempts = new(p.count("attempts"))
@@ -61,7 +61,7 @@ func (p *parameters) setFailures(change *fairleadv1.Sweep) {
 	}
 }
 
-// Exhausted are what may become of an item whose attempts are used up.
+// Exhausted returns the choices for an item without attempts left.
 func (v *visit) Exhausted() []option {
 	return []option{{"abandon", v.T("the item fails and counts against the error budget")}, {"stop", v.T("the sweep stops")}}
 }

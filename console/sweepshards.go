@@ -10,11 +10,11 @@ import (
 type shardRow struct {
 	*fairleadv1.Shard
 	Picture shardPicture
-	Job     string // where its job is shown; empty: none goes over it
-	Node    string // on which it runs; empty: not known, or on none
+	Job     string // link to its job; empty = none
+	Node    string // node of its job; empty = unknown or none
 }
 
-// shardRows are the shards of a sweep, and how many there are.
+// shardRows returns the shards of a sweep, and their number.
 func (v *visit) shardRows(s *fairleadv1.Sweep) (rows []shardRow, all int, err error) {
 	answer, err := v.sweeps.ListShards(v.ctx, &fairleadv1.GetSweepRequest{Id: s.GetId()})
 	if err != nil {
@@ -34,9 +34,9 @@ func (v *visit) shardRows(s *fairleadv1.Sweep) (rows []shardRow, all int, err er
 	return rows, len(shards), nil
 }
 
-// shardNodes are the nodes on which the jobs of shards run. The kind of these jobs is
-// that of the first that runs, so two questions do for all. A viewer who may not see
-// nodes sees the shards without them.
+// shardNodes returns the nodes on which the jobs of shards run. All these jobs have the
+// kind of the first running one, so two queries suffice. It returns nil for viewers who may
+// not see nodes.
 func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[int64]string {
 	if v.Bound() || s.GetState() != "running" && s.GetState() != "stopping" {
 		return nil
@@ -48,7 +48,7 @@ func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[
 		}
 		first, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: shard.GetJobId()})
 		if err != nil {
-			return nil // the job has just gone; the next look knows more
+			return nil // the job was just deleted; the next update shows the current state
 		}
 		running, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
 			Kind: []string{first.GetKind()}, State: []string{"running"}, Tenant: []string{s.GetTenant()}, PageSize: bulkWindow,

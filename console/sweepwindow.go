@@ -3,24 +3,24 @@ package console
 import "fmt"
 
 const (
-	shardWidth = 1000.0 // of the picture of a shard
-	shardLeast = 4.0    // width of what is there and could not be seen
+	shardWidth = 1000.0 // width of a shard's picture
+	shardLeast = 4.0    // minimum width of parts that would otherwise be invisible
 )
 
-// shardPicture is where a shard stands: all of it above, and below the window behind its
-// mark, enlarged.
+// shardPicture shows the progress of a shard: the whole shard at the top, and below it the
+// window behind its mark, enlarged.
 type shardPicture struct {
-	Known    bool    // where the shard ends
-	Mark     float64 // where the mark is
-	Window   float64 // how wide the window is
-	Lens     string  // corners of what leads from the window to its enlargement
-	Filled   float64 // how wide what is done in the enlarged window is
-	InWindow int64   // items behind the mark that are done
-	Size     int64   // items that the window has room for
+	Known    bool    // whether the end of the shard is known
+	Mark     float64 // position of the mark
+	Window   float64 // width of the window
+	Lens     string  // corners of the shape that connects the window with its enlargement
+	Filled   float64 // width of the done part in the enlarged window
+	InWindow int64   // number of done items behind the mark
+	Size     int64   // number of items that fit into the window
 }
 
-// pictureShard draws a shard of items from to to, whose mark is where everything before
-// is done, of which ended items have ended, with a window of so many.
+// pictureShard draws a shard of the items [from, to). All items before mark are done, ended
+// items have ended in total, and the window has room for window items.
 func pictureShard(from, to, mark, ended, window int64) shardPicture {
 	p := shardPicture{Known: to > from, InWindow: max(0, ended-(mark-from)), Size: window}
 	if p.Known {

@@ -1,23 +1,23 @@
 package console
 
-// cell is a square of a grid of tasks.
+// cell is a cell in a grid of tasks.
 type cell struct {
 	Tone, Title string
-	Href        string // empty: it leads nowhere
-	ID          string // empty: it stands for several tasks
+	Href        string // empty = no link
+	ID          string // empty = the cell stands for several tasks
 }
 
-// gridCells is how many squares a grid has at most.
+// gridCells limits the number of cells in a grid.
 const gridCells = 400
 
-// share is a state and how many tasks are in it.
+// share is the number of tasks in a state.
 type share struct {
 	State string
 	N     int64
 }
 
-// proportions is how many of so many cells each share gets, in their order. A share that
-// is not empty gets at least one, and there are never more cells than tasks.
+// proportions returns the number of cells for each share, in order. A nonempty share gets
+// at least one cell, and there are never more cells than tasks.
 func proportions(shares []share, cells int64) []int64 {
 	all := make([]int64, len(shares))
 	total := int64(0)
@@ -39,6 +39,6 @@ func proportions(shares []share, cells int64) []int64 {
 			largest = i
 		}
 	}
-	all[largest] += left // what rounding has left over, or taken too much
+	all[largest] += left // compensates for rounding
 	return all
 }

@@ -18,7 +18,7 @@ var tenantActions = []action{
 	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
 }
 
-// loadTenantAct is the tenant that is edited; one without declarations if there is none.
+// loadTenantAct loads the tenant to edit, or an undeclared one.
 func loadTenantAct(v *visit) (any, error) {
 	name := v.Value("name")
 	if name == "" {
@@ -31,7 +31,7 @@ func loadTenantAct(v *visit) (any, error) {
 	return tenant, err
 }
 
-// TenantFields are the values of a tenant in its form.
+// TenantFields returns the values of a tenant for its form.
 func (v *visit) TenantFields(t *fairleadv1.Tenant) map[string]any {
 	return map[string]any{
 		"parent": t.GetParent(), "max_running": orEmpty(t.GetMaxRunning()), "min_running": orEmpty(t.GetMinRunning()), "weight": orEmpty(t.GetWeight()), "rate": orEmpty(t.GetRate()),
@@ -40,7 +40,7 @@ func (v *visit) TenantFields(t *fairleadv1.Tenant) map[string]any {
 	}
 }
 
-// labelLines are labels as they are typed: one a line.
+// labelLines formats labels for a field, one per line.
 func labelLines(labels map[string]string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -49,7 +49,7 @@ func labelLines(labels map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// labels is a field with a label a line, as name=value.
+// labels returns a field with one label per line, as name=value.
 func (p *parameters) labels(name string) map[string]string {
 	labels := map[string]string{}
 	for line := range strings.Lines(p.text(name)) {
@@ -66,8 +66,8 @@ func (p *parameters) labels(name string) map[string]string {
 	return labels
 }
 
-// typedTenant is the tenant that the form says. The version is that of when the form was
-// opened: the second of two who edit it is told.
+// typedTenant returns the tenant in the form. The version is that of the opened form: if
+// two users edit the tenant, the second one gets an error.
 func (v *visit) typedTenant() (*fairleadv1.Tenant, error) {
 	f := v.fields()
 	tenant := &fairleadv1.Tenant{
@@ -80,7 +80,7 @@ func (v *visit) typedTenant() (*fairleadv1.Tenant, error) {
 		return tenant, err
 	}
 	paused, err := v.tenantPaused(tenant.GetName())
-	tenant.Paused = paused // to save it is not to let it go on
+	tenant.Paused = paused // saving must not resume the tenant
 	return tenant, err
 }
 
@@ -93,13 +93,13 @@ func (v *visit) tenantPaused(name string) (bool, error) {
 	return usage.GetPaused(), err
 }
 
-// tenantWhatIf is what would be saved.
+// tenantWhatIf returns the change that would be saved.
 func tenantWhatIf(v *visit) (*fairleadv1.WhatIfChange, error) {
 	tenant, err := v.typedTenant()
 	return &fairleadv1.WhatIfChange{Tenant: tenant}, err
 }
 
-// saveTenant declares a tenant, or changes what is declared.
+// saveTenant declares a tenant, or changes its declaration.
 func saveTenant(v *visit) (done, error) {
 	tenant, err := v.typedTenant()
 	if err != nil {
@@ -113,7 +113,7 @@ func saveTenant(v *visit) (done, error) {
 	return done{Notice: v.T("Tenant %s was saved.", tenant.GetName()), To: v.below("/tenants", tenant.GetName())}, err
 }
 
-// tenantRemoval is what goes with a tenant.
+// tenantRemoval is a tenant to be removed, with its unfinished jobs.
 type tenantRemoval struct {
 	Name       string
 	Unfinished count
@@ -132,7 +132,7 @@ func loadTenantRemoval(v *visit) (any, error) {
 	return &tenantRemoval{Name: name, Unfinished: count{N: int64(found.GetTotal()), More: found.GetMore(), Href: href}}, nil
 }
 
-// unfinished are the states of jobs that have not ended.
+// unfinished lists the states of jobs that have not ended.
 var unfinished = []string{"scheduled", "parked", "ready", "running", "waiting"}
 
 func deleteTenant(v *visit) (done, error) {

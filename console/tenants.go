@@ -10,11 +10,11 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// tenantsPage is what tenants use, and what they may.
+// tenantsPage shows the usage and limits of tenants.
 type tenantsPage struct {
 	Tenants []tenantLine
 	Limits  []limitLine
-	Next    string // page
+	Next    string // next page
 	All     int
 }
 
@@ -24,17 +24,17 @@ type tenantLine struct {
 	Counts []stateCount
 }
 
-// limitLine is a limit of the whole, of a queue or of a kind.
+// limitLine is a global limit, or that of a queue or a kind.
 type limitLine struct {
 	*fairleadv1.Limit
 	Running count
 }
 
-// tenantsAtOnce is how many tenants a page shows.
+// tenantsAtOnce is the number of tenants on a page.
 const tenantsAtOnce = 50
 
-// loadTenants shows tenants by name, those behind the parameter page. The figures of all
-// of them come with one answer.
+// loadTenants loads tenants by name, starting after the parameter page. A single response
+// contains the figures of all tenants.
 func loadTenants(v *visit) (any, error) {
 	if err := v.only("page"); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func loadTenants(v *visit) (any, error) {
 	return page, err
 }
 
-// limitLines are the limits that are no tenant's, which are shown to who sees all
-// tenants.
+// limitLines returns the limits that do not belong to tenants. Only viewers of all tenants
+// see them.
 func (v *visit) limitLines() (lines []limitLine, err error) {
 	if v.Bound() {
 		return nil, nil
@@ -77,7 +77,8 @@ func (v *visit) limitLines() (lines []limitLine, err error) {
 	return lines, nil
 }
 
-// limitUse is how many jobs count against a limit: those that run or await an answer.
+// limitUse returns the number of jobs that count against a limit: running jobs and those
+// that wait for an answer.
 func (v *visit) limitUse(limit *fairleadv1.Limit) count {
 	scope, name, _ := strings.Cut(limit.GetScope(), ":")
 	if scope == "global" {
@@ -97,12 +98,12 @@ func (v *visit) tenantCounts(usage *fairleadv1.Usage) (all []stateCount) {
 	return all
 }
 
-// tenantPage is one tenant.
+// tenantPage shows one tenant.
 type tenantPage struct {
 	Usage    *fairleadv1.Usage
-	Declared *fairleadv1.Tenant // nil: it only has jobs
+	Declared *fairleadv1.Tenant // nil = not declared
 	Counts   []stateCount
-	Figures  string // of the chart of starts
+	Figures  string // data of the chart of starts
 	Series   string
 }
 
@@ -125,12 +126,12 @@ func loadTenant(v *visit) (any, error) {
 	} else if connect.CodeOf(err) != connect.CodeNotFound {
 		return nil, err
 	}
-	page.Figures, page.Series, err = v.throughput("tenant\x00"+name, usage)
+	page.Figures, page.Series, err = v.watchedThroughput("tenant\x00"+name, usage)
 	return page, err
 }
 
-// idleTenant is the usage of a tenant that is not declared and all of whose jobs have ended:
-// they lead to its page all the same. It fails with notFound if there are none.
+// idleTenant returns the usage of an undeclared tenant without live jobs, because finished
+// jobs still link to its page. It returns notFound if the tenant has no jobs at all.
 func (v *visit) idleTenant(name string, notFound error) (*fairleadv1.Usage, error) {
 	jobs, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{Tenant: []string{name}, PageSize: 1})
 	if err != nil {
@@ -142,7 +143,7 @@ func (v *visit) idleTenant(name string, notFound error) (*fairleadv1.Usage, erro
 	return &fairleadv1.Usage{Tenant: name}, nil
 }
 
-// Paused reports whether none of its jobs starts.
+// Paused reports whether the tenant is paused.
 func (p *tenantPage) Paused() bool { return p.Usage.GetPaused() || p.Declared.GetPaused() }
 
 func findTenant(v *visit, query string) []hit {

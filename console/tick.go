@@ -9,59 +9,59 @@ import (
 	"time"
 )
 
-// tickLength is how long what was read counts as what is, and how often open pages are
-// brought up to date.
+// tickLength is how long data counts as current, and the interval at which open pages are
+// updated.
 const tickLength = 2 * time.Second
 
-// tickOf numbers the ticks. They begin at the same moments for all viewers.
+// tickOf returns the number of a tick. Ticks begin at the same times for all viewers.
 func tickOf(now time.Time) int64 { return now.UnixNano() / int64(tickLength) }
 
-// untilNextTick is how long the current tick still lasts.
+// untilNextTick returns the remaining duration of the current tick.
 func untilNextTick(now time.Time) time.Duration {
 	return time.Unix(0, (tickOf(now)+1)*int64(tickLength)).Sub(now)
 }
 
-// perTick makes each value once per tick, for all who ask for it. The zero value is
-// ready.
+// perTick computes each value once per tick, for all callers that request it. The zero
+// value is ready to use.
 type perTick[V any] struct {
-	most int         // values that are shared at once; 0: mostShared
-	size func(V) int // bytes of a value; nil: values are small
+	most int         // maximum number of shared values; 0 = mostShared
+	size func(V) int // size of a value in bytes; nil = values are small
 
 	mu      sync.Mutex
 	tick    int64
 	entries map[string]*made[V]
-	bytes   int // of all values of this tick
+	bytes   int // total size of the values of this tick
 }
 
-// made is a value that was made in this tick or is being made.
+// made is a value computed in this tick, or in progress.
 type made[V any] struct {
 	done    chan struct{}
 	value   V
 	err     error
 	cancel  context.CancelFunc
-	waiting int // callers; without one it is not made any further
+	waiting int // number of waiting callers; without any, the computation is cancelled
 }
 
-// mostShared is how many values are shared at once. A viewer can ask for any number of
-// pages: what is more is made for the one who asks, and not kept.
+// mostShared limits the number of shared values. A viewer can request any number of pages:
+// further values are computed only for their caller, without caching.
 const mostShared = 2000
 
-// sharedBytes bounds the values that are kept until their tick is over. Larger ones are only
-// for those who wait for them already.
+// sharedBytes limits the total size of the values cached until the end of their tick.
+// Larger ones are only returned to callers already waiting for them.
 const sharedBytes = 16 << 20
 
-// makePatience bounds how long a value may take.
+// makePatience is the timeout for computing a value.
 const makePatience = 20 * time.Second
 
-// get returns the value of a key, which build makes if it is the first to be asked for it
-// in this tick. The value is for all who wait for it: it is given up only when none of
-// them does any more.
+// get returns the value of a key. The first caller in a tick makes build compute it, and
+// all waiting callers get the same value. The computation is cancelled only when no caller
+// waits any more.
 func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (V, error) {
 	value, _, err := p.share(ctx, now, key, build)
 	return value, err
 }
 
-// share is get, and reports whether it was this call that had the value made.
+// share is get, and also reports whether this call started the computation.
 func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
 	entry, own := p.join(ctx, tickOf(now), key, build)
 	defer p.leave(entry)
@@ -73,7 +73,7 @@ func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build
 	}
 }
 
-// join waits for an entry, which is begun if there is none.
+// join waits for an entry, and starts it if necessary.
 func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build func(context.Context) (V, error)) (entry *made[V], first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,12 +87,12 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 	if len(p.entries) < cmp.Or(p.most, mostShared) {
 		p.entries[key] = entry
 	}
-	go func() { // ends with build, within makePatience
+	go func() { // ends with build, after makePatience at the latest
 		defer cancel()
 		defer close(entry.done)
 		defer func() { p.weigh(entry) }()
 		defer func() {
-			if problem := recover(); problem != nil { // as net/http does: a page is lost, not the node
+			if problem := recover(); problem != nil { // like net/http: the page fails, not the node
 				entry.err = fmt.Errorf("panic: %v\n%s", problem, debug.Stack())
 			}
 		}()
@@ -101,7 +101,7 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 	return entry, true
 }
 
-// weigh forgets a value that was just made if there is no memory to keep it.
+// weigh drops a value that was just computed if there is no memory to cache it.
 func (p *perTick[V]) weigh(entry *made[V]) {
 	if p.size == nil || entry.err != nil {
 		return
@@ -118,9 +118,9 @@ func (p *perTick[V]) weigh(entry *made[V]) {
 
 func newDone() chan struct{} { return make(chan struct{}) }
 
-// turn forgets the values of earlier ticks, but for those that are still being made: who
-// asks for them again need not begin anew. A caller that comes a little late is served
-// what is newer; a clock that was set back begins anew.
+// turn drops the values of earlier ticks, except those still being computed, so that new
+// requests for them need not start over. A slightly late caller gets a newer value. After
+// the clock moves backwards, all values are dropped.
 func (p *perTick[V]) turn(tick int64) {
 	if p.entries != nil && p.tick-1 <= tick && tick <= p.tick {
 		return
@@ -136,15 +136,15 @@ func (p *perTick[V]) turn(tick int64) {
 	p.tick, p.entries, p.bytes = tick, kept, 0
 }
 
-// forget makes every value anew, also those that are being made: who waits for one of
-// them gets it, and no other does.
+// forget drops all values, including those being computed: only callers already waiting for
+// them get these.
 func (p *perTick[V]) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.entries, p.bytes = nil, 0
 }
 
-// leave gives up a value that no caller waits for any more.
+// leave cancels a computation that no caller waits for any more.
 func (p *perTick[V]) leave(entry *made[V]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *perTick[V]) leave(entry *made[V]) {
 	p.remove(entry)
 }
 
-// remove forgets an entry, if it is kept. p.mu is held.
+// remove drops an entry, if it is cached. The caller must hold p.mu.
 func (p *perTick[V]) remove(entry *made[V]) {
 	for key, other := range p.entries {
 		if other == entry {

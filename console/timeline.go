@@ -4,21 +4,22 @@ import "time"
 
 const (
 	timelineWidth = 1160.0
-	foldMultiple  = 3    // idle for so many times as long as the job ran is folded
-	foldWidth     = 76.0 // of a break, at most
-	leastRun      = 5.0  // width of a run
+	foldMultiple  = 3    // idle times longer than this multiple of the running time are folded
+	foldWidth     = 76.0 // maximum width of a break
+	leastRun      = 5.0  // minimum width of a run
 	leastIdle     = 2.0
 )
 
-// stretch is a phase as it is drawn.
+// stretch is a phase with its position.
 type stretch struct {
 	phase
 	X, Width float64
-	Folded   bool // it is longer than drawn
+	Folded   bool // whether it is longer than drawn
 }
 
-// layTimeline gives every phase its place: widths are as lengths, but idle time that
-// would leave no room for the runs is folded, and nothing is too small to be seen.
+// layTimeline computes the layout of phases: widths are proportional to durations, but idle
+// time that would leave no room for the runs is folded, and no part is too small to be
+// visible.
 func layTimeline(phases []phase, width float64) []stretch {
 	var ran time.Duration
 	for _, p := range phases {
@@ -43,7 +44,7 @@ func layTimeline(phases []phase, width float64) []stretch {
 	if folds > 0 {
 		fold = min(foldWidth, width/2/float64(folds))
 	}
-	room := max(0, width-fold*float64(folds)-least) // for what is drawn to scale
+	room := max(0, width-fold*float64(folds)-least) // for parts drawn to scale
 	x := 0.0
 	for i := range out {
 		s := &out[i]
@@ -62,5 +63,5 @@ func layTimeline(phases []phase, width float64) []stretch {
 	return out
 }
 
-// Middle is where the text of a stretch is centred.
+// Middle returns the center of a stretch's label.
 func (s stretch) Middle() float64 { return s.X + s.Width/2 }

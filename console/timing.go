@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// timingWords says when a schedule is due, in the viewer's language where there are words
-// for it, else in English.
+// timingWords describes a timing in the viewer's language if there is a translation, and
+// otherwise in English.
 type timingWords struct {
 	Text    string
-	English bool // though the viewer reads another language
+	English bool // whether it is in English although the viewer's language is different
 }
 
-// TimingWords translates what the API says of a timing. It is the whole that is
-// translated, or nothing.
+// TimingWords translates the API's description of a timing: either completely, or not at
+// all.
 func (v *visit) TimingWords(english string) timingWords {
 	if v.Lang == languages[0] || english == "" {
 		return timingWords{Text: english}
@@ -25,7 +25,7 @@ func (v *visit) TimingWords(english string) timingWords {
 	return timingWords{Text: english, English: true}
 }
 
-// timingRules are the phrases of timings that have a translation, the outer ones first.
+// timingRules lists the phrases of timings that have a translation, outer ones first.
 var timingRules = []phrase{
 	{regexp.MustCompile(`^(.+) \(([A-Za-z0-9_+/-]+)\)$`), "pt", "%s (%s)"},
 	{regexp.MustCompile(`^(at .+) every day$`), "p", "%s every day"},
@@ -91,7 +91,7 @@ func (v *visit) timingItem(english string) (text string, known bool) {
 		return english, true
 	}
 	if day := dayOf.FindStringSubmatch(english); day != nil {
-		return v.T("the %s. day", day[1]), true
+		return v.T("day %s", day[1]), true
 	}
 	if english == "the last day" {
 		return v.T("the last day"), true
@@ -104,7 +104,7 @@ func (v *visit) timingItem(english string) (text string, known bool) {
 	return "", false
 }
 
-// Weekday is a time with its weekday, as the API writes it, in the viewer's language.
+// Weekday translates a time with its weekday, as formatted by the API.
 func (v *visit) Weekday(local string) string {
 	day, rest, found := strings.Cut(local, " ")
 	if !found || len(day) != len("Mon") {

@@ -16,7 +16,7 @@ var tokenActions = []action{
 
 func loadTokenForm(*visit) (any, error) { return nil, nil }
 
-// Roles are those that a token can have, each with what it may do.
+// Roles returns the roles of tokens, with their permissions.
 func (v *visit) Roles() []option {
 	return []option{
 		{"viewer", v.T("viewer: read-only access")}, {"submitter", v.T("submitter: enqueues and manages individual jobs")},
@@ -24,8 +24,8 @@ func (v *visit) Roles() []option {
 	}
 }
 
-// makeToken makes a token. Its secret is shown by the answer itself: it is in no cookie
-// and no address.
+// makeToken creates a token. The secret is only in the response itself, not in a cookie or
+// a URL.
 func makeToken(v *visit) (done, error) {
 	f := v.fields()
 	ask := &fairleadv1.CreateTokenRequest{
@@ -39,7 +39,7 @@ func makeToken(v *visit) (done, error) {
 	return done{Show: made, To: "/tokens"}, err
 }
 
-// namesIn returns the names that stand in a text with commas between them.
+// namesIn returns the names in a comma-separated list.
 func namesIn(text string) (names []string) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -49,7 +49,7 @@ func namesIn(text string) (names []string) {
 	return names
 }
 
-// loadTokenAct is the token that something is to be done to.
+// loadTokenAct loads the token for a form.
 func loadTokenAct(v *visit) (any, error) {
 	tokens, err := v.tokens.ListTokens(v.ctx, &fairleadv1.ListTokensRequest{})
 	if err != nil {
@@ -64,7 +64,7 @@ func loadTokenAct(v *visit) (any, error) {
 }
 
 func deleteToken(v *visit) (done, error) {
-	id, _ := number(v.Value("id")) // the API refuses what is none
+	id, _ := number(v.Value("id")) // the API rejects an invalid ID
 	_, err := v.tokens.DeleteToken(v.ctx, &fairleadv1.DeleteTokenRequest{Id: id})
-	return done{Notice: v.T("The token was revoked. It stops working everywhere within a few seconds."), To: "/tokens"}, err
+	return done{Notice: v.T("The token was revoked. All servers reject it within a few seconds."), To: "/tokens"}, err
 }

@@ -2,22 +2,22 @@ package console
 
 import "time"
 
-// trend is how often something happened over a span of time, as bars.
+// trend is a bar chart of the number of events over a period.
 type trend struct {
 	From, To      time.Time
 	Width, Height int
-	Most          int // of one bar
+	Most          int // largest number in one bar
 	Bars          []trendBar
 }
 
-// trendBar is one part of the span.
+// trendBar is one part of the period.
 type trendBar struct {
 	X, Y, Width, Height float64
 	From                time.Time
 	N                   int
 }
 
-// trendSize is how large a trend is drawn.
+// trendSize is the size of a chart.
 type trendSize struct{ width, height, bars int }
 
 var (
@@ -25,7 +25,7 @@ var (
 	largeTrend = trendSize{960, 120, 60}
 )
 
-// newTrend counts times by the parts of a span. What is outside of it does not count.
+// newTrend counts times by the parts of a period. Times outside of the period do not count.
 func newTrend(times []time.Time, from, to time.Time, size trendSize) trend {
 	t := trend{From: from, To: to, Width: size.width, Height: size.height}
 	span := to.Sub(from)
@@ -55,5 +55,5 @@ func newTrend(times []time.Time, from, to time.Time, size trendSize) trend {
 	return t
 }
 
-// Ground is where the bars stand.
+// Ground returns the position of the baseline.
 func (t trend) Ground() int { return t.Height - 1 }

@@ -15,16 +15,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// uploadPath is where the API takes batches line by line: no method of its schema does.
+// uploadPath is the API path for uploading batches line by line, which is not a method of
+// the schema.
 const uploadPath = "/api/v1/batches/upload"
 
-// fault is what the API refuses of an upload.
+// fault is an error in an upload.
 type fault struct {
-	Field   string `json:"field"` // as "line 3, after"
+	Field   string `json:"field"` // such as "line 3, after"
 	Message string `json:"message"`
 }
 
-// Place is where a fault is, for people: its line, then the column or field.
+// Place returns the location of a fault for people: its line, then the column or field.
 func (v *visit) Place(f fault) string {
 	line, is := strings.CutPrefix(f.Field, "line ")
 	if !is {
@@ -38,18 +39,18 @@ func (v *visit) Place(f fault) string {
 	return place
 }
 
-// refusedUpload is the error of an upload that the API refuses.
+// refusedUpload is the API's error for an invalid upload.
 type refusedUpload struct {
 	Status int     `json:"status"`
 	Detail string  `json:"detail"`
 	Faults []fault `json:"errors"`
 }
 
-// Error is part of error.
+// Error implements error.
 func (r *refusedUpload) Error() string { return r.Detail }
 
-// upload sends lines to the API on behalf of the viewer. It fails with a *refusedUpload if
-// the API refuses them.
+// upload sends lines to the API on behalf of the viewer. It returns a *refusedUpload if the
+// API rejects them.
 func (v *visit) upload(query url.Values, lines string, into proto.Message) error {
 	request, err := http.NewRequestWithContext(v.ctx, http.MethodPost, at+uploadPath+"?"+query.Encode(), strings.NewReader(lines))
 	if err != nil {
@@ -75,7 +76,7 @@ func (v *visit) upload(query url.Values, lines string, into proto.Message) error
 	return refused
 }
 
-// asRefusal is the error of an upload as all other methods of the API give theirs.
+// asRefusal converts the error of an upload to the form used by all other API methods.
 func asRefusal(err error) error {
 	var refused *refusedUpload
 	if !errors.As(err, &refused) {

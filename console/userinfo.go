@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// userinfo is the name and password in an address, as it may stand in a document, where
-// slashes may be escaped.
+// userinfo matches the user info of a URL in a document, where slashes may be escaped.
 var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)(?:[^/?#\s"<>\\]|\\u[0-9A-Fa-f]{4})*@`)
 
-// withoutUserinfo takes names and passwords out of the addresses in a text.
+// withoutUserinfo removes user info from the URLs in a text.
 func withoutUserinfo[T string | []byte](text T) T {
 	return T(userinfo.ReplaceAll([]byte(text), []byte("$1")))
 }
 
-// hiddenUserinfo stands in a form for a name and password that are not shown.
+// hiddenUserinfo replaces user info in a form.
 const hiddenUserinfo = "***@"
 
-// hideUserinfo masks names and passwords in the addresses of a document that is edited: it
-// must be seen that there is one, so that it can stay.
+// hideUserinfo masks user info in the URLs of an edited document: users must see that it
+// exists, so that they can leave it in place.
 func hideUserinfo(document []byte) []byte {
 	return userinfo.ReplaceAll(document, []byte("${1}"+hiddenUserinfo))
 }
 
-// Editable is a document as it is edited: line by line, without what is not shown.
+// Editable formats a document for editing: indented, with hidden parts masked.
 func (v *visit) Editable(document []byte) string {
 	var b bytes.Buffer
 	if hidden := hideUserinfo(document); json.Indent(&b, hidden, "", "  ") != nil {
@@ -34,13 +33,12 @@ func (v *visit) Editable(document []byte) string {
 	return b.String()
 }
 
-// addressed finds an address with a name and password up to the end of its host.
+// addressed matches a URL with user info up to the end of its host.
 var addressed = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/)((?:[^/?#\s"<>\\]|\\u[0-9A-Fa-f]{4})*)@([^/?#\s"<>\\]*)`)
 
-// restoreUserinfo puts names and passwords back in the place of their mask, from what is
-// stored, and reports whether that was possible for all. They go back only to the host that
-// they were stored for, since an edit must not send them elsewhere, and only if that host has
-// no others.
+// restoreUserinfo replaces masked user info by the stored values, and reports whether that
+// was possible everywhere. It restores a value only for the host that it was stored for,
+// since an edit must not send it elsewhere, and only if that host has no other values.
 func restoreUserinfo(typed, stored []byte) (restored []byte, whole bool) {
 	host := func(found [][]byte) string {
 		return strings.ReplaceAll(string(found[1]), `\`, "") + string(found[3])

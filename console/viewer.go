@@ -11,21 +11,21 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// viewer is who looks.
+// viewer is the user who views a page.
 type viewer struct {
-	token         string // empty: none was given
-	host, address string // of the request, by which the API judges callers as well
+	token         string // empty = none was given
+	host, address string // host and address of the request, which the API checks too
 	tls           *tls.ConnectionState
 
-	// What the API says of the token.
+	// Answers of the API for the token.
 	Name    string
 	Role    string
-	Tenants []string // bound to these; none: to no tenant
-	scope   string   // the same for all who may see the same; empty: not known yet
+	Tenants []string // tenants that the viewer is bound to; empty = not bound
+	scope   string   // equal for viewers with the same permissions; empty = not known yet
 }
 
-// identify finds out who sends a request. It fails with CodeUnauthenticated if a token
-// is needed, or counts no longer.
+// identify identifies the sender of a request. It returns CodeUnauthenticated if a token is
+// required, or no longer valid.
 func (c *Console) identify(r *http.Request) (*viewer, error) {
 	v := c.stranger(r, "")
 	cookie, err := r.Cookie(sessionCookie)
@@ -35,8 +35,8 @@ func (c *Console) identify(r *http.Request) (*viewer, error) {
 	v.token = cookie.Value
 	err = c.introduce(r, v)
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
-		// Browsers send a cookie to all ports of a machine: it may be of another service,
-		// while this one needs no token.
+		// Browsers send a cookie to all ports of a machine: it may belong to another service,
+		// while this one requires no token.
 		if unasked := c.stranger(r, ""); c.introduce(r, unasked) == nil {
 			return unasked, nil
 		}
@@ -44,12 +44,12 @@ func (c *Console) identify(r *http.Request) (*viewer, error) {
 	return v, err
 }
 
-// stranger is a viewer who is known only by the request.
+// stranger returns a viewer who is known only from the request.
 func (c *Console) stranger(r *http.Request, token string) *viewer {
 	return &viewer{token: token, host: r.Host, address: r.RemoteAddr, tls: r.TLS}
 }
 
-// introduce asks the API who a viewer is.
+// introduce asks the API for the identity of a viewer.
 func (c *Console) introduce(r *http.Request, v *viewer) error {
 	who, err := c.services.tokens.WhoAmI(withViewer(r.Context(), v), &fairleadv1.WhoAmIRequest{})
 	if err != nil {
@@ -63,13 +63,13 @@ func (c *Console) introduce(r *http.Request, v *viewer) error {
 	return nil
 }
 
-// Local reports whether the service needs no token.
+// Local reports whether the service requires no token.
 func (v *viewer) Local() bool { return v.token == "" && v.Role != "" }
 
-// Bound reports whether the viewer sees some tenants only.
+// Bound reports whether the viewer is restricted to some tenants.
 func (v *viewer) Bound() bool { return len(v.Tenants) > 0 }
 
-// Unbound reports whether the viewer sees all tenants.
+// Unbound reports whether the viewer may see all tenants.
 func (v *viewer) Unbound() bool { return !v.Bound() }
 
 // Admin reports whether the viewer may see tokens and the audit log.

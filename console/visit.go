@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// visit is one look at a page: who looks, at what, and how they read it.
+// visit is one view of a page: the viewer, the page and the display preferences.
 type visit struct {
 	*viewer
 	*services
 	console *Console
-	ctx     context.Context // the calls of a page are made on behalf of who looks
+	ctx     context.Context // for API calls on behalf of the viewer
 	request *http.Request
-	posted  url.Values // what was sent with a form; nil: none was
-	garbled bool       // a file that was sent with it cannot be read
-	Notice  string     // what was done on the page before
+	posted  url.Values // submitted form; nil = none
+	garbled bool       // whether a submitted file cannot be read
+	Notice  string     // message about the action on the previous page
 
-	Path  string // below the prefix, with what is escaped in it: names may have slashes
+	Path  string // below the prefix, with escapes: names may contain slashes
 	Query url.Values
 	Lang  string
-	Theme string // "light", "dark", or empty: as the system
+	Theme string // "light", "dark", or empty for the system's theme
 	Zone  *time.Location
 	Now   time.Time
 }
 
-// visit reads from a request how its viewer reads.
+// visit reads the display preferences from a request.
 func (c *Console) visit(r *http.Request, who *viewer) *visit {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), c.options.Prefix)
 	if live, is := strings.CutPrefix(path, livePath); is {
@@ -51,13 +51,13 @@ func (c *Console) visit(r *http.Request, who *viewer) *visit {
 	return v
 }
 
-// Get is a parameter of the page.
+// Get returns a parameter of the page.
 func (v *visit) Get(name string) string { return strings.TrimSpace(v.Query.Get(name)) }
 
-// All is a parameter that may be given several times.
+// All returns the values of a parameter that may be repeated.
 func (v *visit) All(name string) []string { return texts(v.Query, name) }
 
-// texts are the values of a parameter that are not empty.
+// texts returns the nonempty values of a parameter.
 func texts(values url.Values, name string) (all []string) {
 	for _, value := range values[name] {
 		if value = strings.TrimSpace(value); value != "" {
@@ -67,11 +67,11 @@ func texts(values url.Values, name string) (all []string) {
 	return all
 }
 
-// Value is a part of the path, as the id of "/jobs/{id}".
+// Value returns a part of the path, such as the ID in "/jobs/{id}".
 func (v *visit) Value(name string) string { return v.request.PathValue(name) }
 
-// Href is a link to a page, with parameters given as names and values. Empty values are
-// left out.
+// Href returns the link to a page, with parameters given as names and values. It leaves out
+// empty values.
 func (v *visit) Href(path string, parameters ...any) string {
 	query := url.Values{}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -83,8 +83,8 @@ func (v *visit) Href(path string, parameters ...any) string {
 	return v.link(path, query)
 }
 
-// Here is a link to this page with some parameters changed; an empty value takes one
-// away. It leads to the first page of a list.
+// Here returns the link to this page with some parameters changed; an empty value removes a
+// parameter. It leads to the first page of a list.
 func (v *visit) Here(parameters ...any) string {
 	query := url.Values{}
 	for name, values := range v.Query {
@@ -102,7 +102,8 @@ func (v *visit) Here(parameters ...any) string {
 	return v.link(v.Path, query)
 }
 
-// NextPage is this page with the rows behind a token; empty: there are none.
+// NextPage returns the link to the rows after a token, or an empty string if there are
+// none.
 func (v *visit) NextPage(token string) string {
 	if token == "" {
 		return ""
@@ -110,7 +111,7 @@ func (v *visit) NextPage(token string) string {
 	return v.Here("page", token)
 }
 
-// FirstPage leads back to the first rows; empty if these are they.
+// FirstPage returns the link to the first rows, or an empty string on the first page.
 func (v *visit) FirstPage() string {
 	if v.Get("page") == "" {
 		return ""
@@ -118,7 +119,7 @@ func (v *visit) FirstPage() string {
 	return v.Here()
 }
 
-// link is a path, escaped as it is to be, with parameters.
+// link returns an escaped path with parameters.
 func (v *visit) link(path string, query url.Values) string {
 	return v.console.options.Prefix + withQuery(path, query)
 }
@@ -130,7 +131,7 @@ func withQuery(path string, query url.Values) string {
 	return path + "?" + query.Encode()
 }
 
-// To is a link to the page of one thing, whose name may have slashes in it.
+// To returns the link to the page of an object whose name may contain slashes.
 func (v *visit) To(path string, name any, parameters ...any) string {
 	href := v.Href(path+"/", parameters...)
 	before, query, asked := strings.Cut(href, "?")
@@ -140,25 +141,25 @@ func (v *visit) To(path string, name any, parameters ...any) string {
 	return before + url.PathEscape(text(name)) + query
 }
 
-// Escape is a name as a part of a path.
+// Escape escapes a name for a path.
 func (v *visit) Escape(name string) string { return url.PathEscape(name) }
 
-// below is the path of one thing, below the prefix.
+// below returns the path of an object, below the prefix.
 func (v *visit) below(path, name string) string { return path + "/" + url.PathEscape(name) }
 
-// Live is where the live part of this page comes from.
+// Live returns the URL of the live part of this page.
 func (v *visit) Live() string { return v.link(livePath+v.Path, v.Query) }
 
-// Back is this page below the prefix, to come back to.
+// Back returns this page's path below the prefix, for returning to it.
 func (v *visit) Back() string { return withQuery(v.Path, v.Query) }
 
-// Asset is where a file is served.
+// Asset returns the URL of a file.
 func (v *visit) Asset(name string) string {
 	return v.console.options.Prefix + v.console.assets.path(name)
 }
 
-// Prefix is the path under which the console is mounted.
+// Prefix returns the path under which the console is mounted.
 func (v *visit) Prefix() string { return v.console.options.Prefix }
 
-// Version is that of the program.
+// Version returns the version of the program.
 func (v *visit) Version() string { return v.console.options.Version }

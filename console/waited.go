@@ -9,14 +9,16 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// waited is what a job waited for, until it ran or now.
+// waited describes what a job waited for, until it ran or until now.
 type waited struct {
+	Whole    time.Duration
+	Shares   []waitShare
 	Lines    []waitedLine
 	Timeline []stretch
 	Summary  string
 }
 
-// waitedLine is a time in which it waited for the same.
+// waitedLine is a period in which the job waited for the same causes.
 type waitedLine struct {
 	From, To time.Time
 	Ongoing  bool
@@ -27,30 +29,28 @@ type waitedLine struct {
 // waitCause is one thing that a job waited for.
 type waitCause struct{ Code, Text string }
 
-// Length is how long it waited for that.
+// Length returns the duration of the period.
 func (l waitedLine) Length() time.Duration { return l.To.Sub(l.From) }
 
-// waitedLines is how many times are listed, the last ones.
+// waitedLines limits the number of listed periods; the last ones are listed.
 const waitedLines = 50
 
-// noticed is how long a job waits before it is asked what for. Nothing shorter is recorded
-// in any case.
+// noticed is the minimum wait of a job before its reasons are queried. Shorter waits are
+// not recorded anyway.
 const noticed = time.Second
 
-// waitedFor is what a job waited for; nil if it has not waited noticeably.
+// waitedFor returns what a job waited for, or nil if it has not waited noticeably.
 func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	answer, err := v.jobs.GetJobHistory(v.ctx, &fairleadv1.GetJobRequest{Id: job.GetId()})
 	if connect.CodeOf(err) == connect.CodeNotFound {
-		return nil, nil // it is gone by now
+		return nil, nil // the job was deleted
 	}
 	if err != nil {
 		return nil, err
 	}
-	stretches := answer.GetStretches()
-	stretches = stretches[max(0, len(stretches)-waitedLines):]
 	out := &waited{}
 	var phases []phase
-	for _, s := range stretches {
+	for _, s := range answer.GetStretches() {
 		line := waitedLine{From: moment(s.GetFrom()), To: moment(s.GetUntil()), Run: s.GetRun()}
 		if line.To.IsZero() {
 			line.To, line.Ongoing = moment(answer.GetAt()), true
@@ -65,6 +65,11 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		out.Lines = append(out.Lines, line)
 		phases = append(phases, phase{What: what, From: line.From, To: line.To})
 	}
+	out.Shares = waitShares(out.Lines)
+	for _, share := range out.Shares {
+		out.Whole += share.Length
+	}
+	out.Lines, phases = out.Lines[max(0, len(out.Lines)-waitedLines):], phases[max(0, len(phases)-waitedLines):]
 	if len(phases) == 0 || phases[len(phases)-1].To.Sub(phases[0].From) < noticed {
 		return nil, nil
 	}
@@ -73,7 +78,7 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	return out, nil
 }
 
-// held is what a job waited for, in words of the past.
+// held describes in the past tense what a job waited for.
 func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 	switch o.GetCode() {
 	case "paused":
@@ -84,17 +89,17 @@ func (v *visit) held(job *fairleadv1.Job, o *fairleadv1.Obstacle) string {
 		}
 		return v.T("%s was at its cap of %s.", v.owner(o), v.Num(o.GetCap()))
 	case "over_rate":
-		return v.T("%s had used up its start rate.", v.owner(o))
+		return v.T("%s had reached its start rate.", v.owner(o))
 	case "no_node":
-		return v.T("No live node served queue %q and kind %q.", job.GetQueue(), job.GetKind())
+		return v.T("No live node served queue %q and handled kind %q.", job.GetQueue(), job.GetKind())
 	case "no_slot":
 		return v.T("All slots on eligible nodes were busy.")
 	case "at_gate":
 		return v.T("All slots of concurrency key %q were taken.", job.GetConcurrencyKey())
 	case "in_line":
-		return v.T("Other jobs were ahead.")
+		return v.T("Other jobs were first in line.")
 	case "not_due":
-		return v.T("The job was backing off after a failure or waiting its turn.")
+		return v.T("The job was backing off after a failure or waiting for its turn.")
 	case "unrecorded":
 		return v.T("Nothing was recorded for this period.")
 	}

@@ -10,31 +10,32 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// foreseen is what would happen if a form were saved, beside what happens if it is not.
+// foreseen is the forecast for saving a form, compared with not saving it.
 type foreseen struct {
 	*fairleadv1.WhatIfResponse
 	Starts []foreseenStart
-	Moved  []*fairleadv1.ForecastWait // those that get later or sooner
+	Moved  []*fairleadv1.ForecastWait // jobs that would start later or earlier
 }
 
-// foreseenStart is a place among the jobs that start next: who has it, and who would.
+// foreseenStart is a position among the jobs that start next, with the jobs before and
+// after the change.
 type foreseenStart struct {
 	Place         int
-	Before, After *fairleadv1.ForecastStart // nil: no job has it
+	Before, After *fairleadv1.ForecastStart // nil = none
 }
 
-// Same reports whether the same job has the place.
+// Same reports whether the same job has the position in both cases.
 func (s foreseenStart) Same() bool {
 	return s.Before.GetJob() == s.After.GetJob()
 }
 
 const (
-	foreseenStarts   = 12 // that are shown; more are compared
+	foreseenStarts   = 12 // maximum number shown; more are compared
 	foreseenWaits    = 12
 	foreseenInstants = 10
 )
 
-// foresee shows a form again with what would happen if it were saved. Nothing is.
+// foresee shows a form again with a forecast for saving it. It saves nothing.
 func (c *Console) foresee(w http.ResponseWriter, v *visit, a *action) {
 	change, err := a.whatIf(v)
 	if err != nil {
@@ -54,10 +55,10 @@ func (c *Console) foresee(w http.ResponseWriter, v *visit, a *action) {
 	c.renderForm(w, http.StatusOK, v, &actForm{action: a, Foreseen: newForeseen(answer), Data: data})
 }
 
-// changed is where a field of the only change is, in a refusal.
+// changed matches the field of the only change in an error.
 var changed = regexp.MustCompile(`\bchanges\[0\]\.[a-z_]+\.`)
 
-// ofForm names fields in a refusal as the form has them.
+// ofForm renames the fields in an error to those of the form.
 func ofForm(err error) error {
 	var refused *connect.Error
 	if !errors.As(err, &refused) {
@@ -66,7 +67,7 @@ func ofForm(err error) error {
 	return connect.NewError(refused.Code(), errors.New(changed.ReplaceAllString(refused.Message(), "")))
 }
 
-// newForeseen lays out what a page shows of an answer.
+// newForeseen prepares a response for display.
 func newForeseen(answer *fairleadv1.WhatIfResponse) *foreseen {
 	f := &foreseen{WhatIfResponse: answer}
 	for i := range min(foreseenStarts, max(len(answer.GetBefore()), len(answer.GetAfter()))) {
@@ -87,13 +88,13 @@ func newForeseen(answer *fairleadv1.WhatIfResponse) *foreseen {
 	return f
 }
 
-// Capacity reports whether it was about limits or tenants.
+// Capacity reports whether the forecast concerns limits or tenants.
 func (f *foreseen) Capacity() bool { return f.GetSlots() > 0 }
 
-// HasWhatIf reports whether it can be seen what would happen before the form is sent.
+// HasWhatIf reports whether the form has a button for a forecast next to the one that saves.
 func (a *action) HasWhatIf() bool { return a.whatIf != nil && a.Ask == "" }
 
-// EffectName says what becomes of waiting jobs or of an instant.
+// EffectName describes the effect on waiting jobs or on an instant.
 func (v *visit) EffectName(effect string) string {
 	switch effect {
 	case "later":
@@ -112,7 +113,7 @@ func (v *visit) EffectName(effect string) string {
 	return ""
 }
 
-// ProspectName says what becomes of an instant.
+// ProspectName describes the outcome of an instant.
 func (v *visit) ProspectName(p *fairleadv1.Prospect) string {
 	switch {
 	case p == nil:

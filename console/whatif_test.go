@@ -28,7 +28,7 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 	}
 	r.started(4)
 	page := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "max_running": {"2"}, "what_if": {"true"}})
-	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs start later", `autofocus`, `name="max_running" value="2"`, `class="moved"`)
+	r.shows(page, `id="foreseen"`, "Of the next 50 starts", "2 groups of jobs will start later", `autofocus`, `name="max_running" value="2"`, `class="moved"`)
 	limits, err := r.jobs.Limits(t.Context())
 	if err != nil || len(limits) != 0 {
 		t.Errorf("%+v, %v", limits, err)
@@ -38,7 +38,7 @@ func TestAFormSaysWhatWouldHappenAndSavesNothing(t *testing.T) {
 	slow := r.send(http.StatusOK, "/new/limit", url.Values{"of": {"kind"}, "name": {"mail"}, "rate": {"0.001"}, "burst": {"1"}, "what_if": {"true"}})
 	r.shows(slow, "Steady state of kind:mail", "none finished in the last hour", "Utilization: unlimited now, 1111 % after saving.", "The backlog would grow.", `id="foreseen-token"`, "no rate delays it")
 	page = r.send(http.StatusOK, "/new/tenant", url.Values{"name": {"acme"}, "weight": {"2"}, "what_if": {"true"}})
-	r.shows(page, "The next 50 starts do not change.")
+	r.shows(page, "The next 50 starts will not change.")
 	if _, err := r.jobs.Tenant(t.Context(), "acme"); err == nil {
 		t.Error("the tenant is declared")
 	}
@@ -58,7 +58,7 @@ func TestAPreviewSaysWhatHoldsJobsThatDoNotStartEitherWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := html.UnescapeString(r.send(http.StatusOK, "/limits/kind:noop/remove", url.Values{"what_if": {"true"}}))
-	r.shows(page, "fewer obstacles", `No longer: Kind "noop": 1 of 1 slots are taken.`, "The cluster: the start rate is used up")
+	r.shows(page, "fewer obstacles", `No longer: Kind "noop": 1 of 1 slots are taken.`, "The cluster: no more jobs can start at this rate")
 }
 
 func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
@@ -77,7 +77,7 @@ func TestTheFormOfAScheduleSaysWhichInstantsWouldMove(t *testing.T) {
 	form.Set("way", "cron")
 	form.Set("what_if", "true")
 	foreseen := r.send(http.StatusOK, path, form)
-	r.shows(foreseen, `id="foreseen"`, "of its next fires change", "added", "removed")
+	r.shows(foreseen, `id="foreseen"`, "of its next fires will change", "added", "removed")
 	r.comesFirst(foreseen, `id="foreseen"`, `name="cron"`)
 	form = r.opened("/calendars/holidays/edit")
 	for _, day := range weekdayNames[1:] {
@@ -120,7 +120,7 @@ func TestWhatIfAndWaitReasonsAreReachedFromEveryScope(t *testing.T) {
 	r.shows(r.page(http.StatusOK, path, sessionCookie, operator), save, "queue:let/ters")
 	slow := url.Values{"rate": {"0.0001"}, "burst": {"1"}}
 	r.shows(r.send(http.StatusOK, path, slow, sessionCookie, viewer), `id="foreseen"`, "Steady state of queue:let/ters", `value="0.0001"`)
-	r.shows(r.send(http.StatusOK, "/tenants/acme/what-if", url.Values{"max_running": {"3"}}, sessionCookie, viewer), "The next 50 starts do not change.")
+	r.shows(r.send(http.StatusOK, "/tenants/acme/what-if", url.Values{"max_running": {"3"}}, sessionCookie, viewer), "The next 50 starts will not change.")
 	slow.Set("save", "true")
 	r.send(http.StatusForbidden, path, slow, sessionCookie, viewer)
 	if limits, err := r.jobs.Limits(t.Context()); err != nil || len(limits) != 1 {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// catalogue is what the English texts of pages are in other languages. The English text
-// is the key: pages read as they are shown.
+// catalogue contains the translations of the English texts of pages. The English text is
+// the key, so that templates are readable.
 var catalogue = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range languages[1:] {
@@ -22,7 +22,7 @@ var catalogue = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// readWords reads the texts of a language, which are spread over a file per screen.
+// readWords reads the translations for a language, which are in one file per screen.
 func readWords(lang string) (map[string]string, error) {
 	names, err := fs.Glob(files, path.Join("words", lang, "*.json"))
 	if err != nil {
@@ -48,8 +48,8 @@ func readWords(lang string) (map[string]string, error) {
 	return words, nil
 }
 
-// T is an English text in the viewer's language. What it is given is put into its place
-// as by fmt.Sprintf.
+// T translates an English text to the viewer's language. It formats the values as
+// fmt.Sprintf does.
 func (v *visit) T(english string, values ...any) string {
 	format := english
 	if other, there := catalogue()[v.Lang][english]; there {
@@ -61,7 +61,7 @@ func (v *visit) T(english string, values ...any) string {
 	return fmt.Sprintf(format, values...)
 }
 
-// N is a text with a number in it as %s: one for 1, many for all others.
+// N translates a text with a number as %s: one for 1, many for other numbers.
 func (v *visit) N(n any, one, many string) string {
 	number := integer(n)
 	if number == 1 {
@@ -70,8 +70,8 @@ func (v *visit) N(n any, one, many string) string {
 	return v.T(many, v.Num(number))
 }
 
-// Gap is what stands between two sentences, or between a colon and what follows it:
-// nothing in a language whose marks are as wide as a word.
+// Gap returns the separator between two sentences, or between a colon and the text after
+// it: it is empty in languages with full-width punctuation.
 func (v *visit) Gap() string {
 	if v.Lang == "zh" {
 		return ""

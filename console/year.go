@@ -8,18 +8,18 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// exclusion is why a day is left out: by one of these.
+// exclusion is one reason for excluding a day; exactly one part is set.
 type exclusion struct {
 	Weekday  string // of every week
-	Yearly   string // as 12-25
-	Date     string // as 2026-12-25
-	From, To string // days in a row
+	Yearly   string // such as 12-25
+	Date     string // such as 2026-12-25
+	From, To string // range of days
 }
 
-// exclusions are the days of a calendar, to be looked up.
+// exclusions contains the excluded days of a calendar in a form for fast lookup.
 type exclusions struct {
 	weekdays [7]bool
-	dates    map[string]bool // as 2026-12-25, or 12-25 of every year
+	dates    map[string]bool // such as 2026-12-25, or 12-25 for every year
 	ranges   []*fairleadv1.DateRange
 }
 
@@ -34,7 +34,7 @@ func exclusionsOf(calendar *fairleadv1.Calendar) *exclusions {
 	return e
 }
 
-// of returns all reasons why a day is left out; none: it is not.
+// of returns all reasons for excluding a day, or none.
 func (e *exclusions) of(day time.Time) (why []exclusion) {
 	if e.weekdays[day.Weekday()] {
 		why = append(why, exclusion{Weekday: day.Weekday().String()})
@@ -47,14 +47,14 @@ func (e *exclusions) of(day time.Time) (why []exclusion) {
 		why = append(why, exclusion{Date: date})
 	}
 	for _, r := range e.ranges {
-		if r.GetFrom() <= date && date <= r.GetTo() { // dates of this form are in the order of their texts
+		if r.GetFrom() <= date && date <= r.GetTo() { // strings in this form sort by date
 			why = append(why, exclusion{From: r.GetFrom(), To: r.GetTo()})
 		}
 	}
 	return why
 }
 
-// within keeps only the ranges that touch a year: the others need not be looked at for
+// within removes the ranges that do not overlap a year, so that they are not checked for
 // each of its days.
 func (e *exclusions) within(year time.Time) *exclusions {
 	first, last := year.Format(time.DateOnly), year.AddDate(1, 0, -1).Format(time.DateOnly)
@@ -63,8 +63,8 @@ func (e *exclusions) within(year time.Time) *exclusions {
 	return &some
 }
 
-// coming are the next days that are left out for another reason than their weekday,
-// within a year.
+// coming returns the next days within a year that are excluded for a reason other than
+// their weekday.
 func (e *exclusions) coming(today time.Time, n int) (days []time.Time) {
 	for i := 0; i < 366 && len(days) < n; i++ {
 		day := today.AddDate(0, 0, i)
@@ -75,30 +75,30 @@ func (e *exclusions) coming(today time.Time, n int) (days []time.Time) {
 	return days
 }
 
-// The measures of a month.
+// Dimensions of a month.
 const (
 	dayWidth   = 28
 	dayHeight  = 24
-	monthHead  = 20 // where the weekdays are
+	monthHead  = 20 // height of the weekday row
 	monthWidth = 7 * dayWidth
 )
 
-// monthPicture is a month as a picture, from Monday to Sunday.
+// monthPicture is a picture of a month, with weeks from Monday to Sunday.
 type monthPicture struct {
 	Month         time.Month
 	Width, Height int
 	Days          []dayPicture
 }
 
-// dayPicture is a day of a month, and where it stands.
+// dayPicture is a day in the picture of a month.
 type dayPicture struct {
 	Date                time.Time
 	Day                 int
 	X, Y, Width, Height int
 	TextX, TextY        int
-	StrikeX, StrikeY    int // where the mark of an excluded day begins: it shows without colours too
+	StrikeX, StrikeY    int // start of the strike-through of an excluded day, which is visible without colors too
 	Today               bool
-	Excluded            []exclusion // why; none: it is not
+	Excluded            []exclusion // reasons for the exclusion; empty = not excluded
 }
 
 // yearPicture draws the months of a year.
@@ -107,7 +107,7 @@ func yearPicture(year int, today time.Time, days *exclusions) (months []monthPic
 	days = days.within(january)
 	for month := time.January; month <= time.December; month++ {
 		first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-		blank := (int(first.Weekday()) + 6) % 7 // days of the first week that are of the month before
+		blank := (int(first.Weekday()) + 6) % 7 // days of the previous month in the first week
 		picture := monthPicture{Month: month, Width: monthWidth, Height: monthHead + 6*dayHeight}
 		for day := first; day.Month() == month; day = day.AddDate(0, 0, 1) {
 			place := blank + day.Day() - 1

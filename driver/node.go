@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// EntryOf returns how a node handles a kind, as far as its defaults declare it. Shards
-// of sweeps are handled the same everywhere.
+// EntryOf returns the handler options of a kind as declared in the node's defaults. Shards
+// of sweeps have the same options everywhere.
 func EntryOf(n *fairlead.Node, kind string) *fairlead.Entry {
 	if sweep.IsShardKind(kind) {
 		return &fairlead.Entry{Options: sweep.ShardOptions()}
@@ -24,8 +24,8 @@ func EntryOf(n *fairlead.Node, kind string) *fairlead.Entry {
 	return &fairlead.Entry{}
 }
 
-// NormalizeNode returns an *InvalidError that names every field of a node about
-// to join that cannot be accepted.
+// NormalizeNode validates a node before it joins. It returns an *InvalidError that names
+// every invalid field.
 func NormalizeNode(n *fairlead.Node) error {
 	var c complaints
 	if n.Name != "" {
@@ -39,7 +39,7 @@ func NormalizeNode(n *fairlead.Node) error {
 		c.Name(fmt.Sprintf("queues[%d]", i), queue, fairlead.MaxName)
 	}
 	for i, d := range n.Defaults {
-		// The defaults must satisfy what a job must.
+		// The defaults must satisfy the same rules as a job.
 		probe := fairlead.Job{Kind: d.Kind, Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}
 		if invalid := (*fairlead.InvalidError)(nil); errors.As(fairlead.NormalizeJobs([]*fairlead.Job{&probe}), &invalid) {
 			c.Adopt(fmt.Sprintf("defaults[%d].", i), invalid.Fields)
@@ -51,7 +51,7 @@ func NormalizeNode(n *fairlead.Node) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// ScopeOf returns which jobs a node may claim.
+// ScopeOf returns the scope of jobs that a node may claim.
 func ScopeOf(n *fairlead.Node) *Scope {
 	scope := &Scope{Kinds: n.Kinds, Tenants: n.Tenants}
 	if len(n.Queues) > 0 {
@@ -60,17 +60,17 @@ func ScopeOf(n *fairlead.Node) *Scope {
 	return scope
 }
 
-// Beat is a node's sign of life.
+// A Beat is a node's heartbeat.
 type Beat struct {
 	Node   fairlead.NodeID
-	Lease  time.Duration // granted again from the database's now
+	Lease  time.Duration // length of the new lease, from the database's current time
 	Idle   int
 	Queued int
 }
 
-// BeatAnswer is the answer of a beat.
+// A BeatAnswer is the result of a heartbeat.
 type BeatAnswer struct {
-	Now    time.Time // the database's clock when it extended the lease
-	Cancel []Held    // running jobs of this node that were asked to stop
-	Drain  bool      // whether the node was asked to start no more jobs
+	Now    time.Time // time by the database's clock when the lease was extended
+	Cancel []Held    // running jobs of this node whose cancellation was requested
+	Drain  bool      // whether the node was requested to stop starting jobs
 }

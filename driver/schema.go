@@ -8,35 +8,34 @@ import (
 
 // Schema compares a database's schema with the migrations of this program.
 type Schema struct {
-	Current int      // newest version that is completely applied
-	Latest  int      // newest version of this program
-	Pending []string // migrations still to be applied, in order
+	Current int      // newest fully applied version
+	Latest  int      // newest version known to this program
+	Pending []string // migrations not yet applied, in order
 }
 
-// Migrator is a store that can bring its database's schema up to date. Many nodes may
-// do so at once. It continues where an interrupted try ended, and refuses a database
-// that is newer than this program.
+// A Migrator is a store that can upgrade the schema of its database. Many nodes may do so
+// at once. An upgrade resumes where an interrupted one ended, and fails if the database is
+// newer than this program.
 type Migrator interface {
 	Migrate(ctx context.Context) (Schema, error)
 	Schema(ctx context.Context) (Schema, error)
-	// Script returns all migrations as SQL text, for operators who apply them
-	// otherwise.
+	// Script returns all migrations as SQL, for operators who apply them with other tools.
 	Script() string
 }
 
-// Restored is what a store has done after its database was restored.
+// Restored is the result of Restorer.Restored.
 type Restored struct {
-	Server int64 // how many servers the database has had, by the store's count
-	Fence  int64 // all fences from now on are larger
-	Job    int64 // all ids of jobs from now on are larger
+	Server int64 // number of servers that the database has run on, as counted by the store
+	Fence  int64 // all future fences are larger
+	Job    int64 // all future job IDs are larger
 	Node   fairlead.NodeID
 }
 
-// Restorer is a store that can be informed that its database lost its last commits. It
-// raises the counters of fences and ids above all that were ever given out, and every
-// process that uses the database then drops what it has cached. The stores notice a
-// failover and a restart themselves. They cannot notice a restore into a server that is
-// not restarted, so Restored must be called after it.
+// A Restorer is a store that accepts the information that its database has lost its last
+// commits. It raises the counters of fences and IDs above every value ever issued, and
+// makes all processes that use the database drop their caches. Stores detect a failover or
+// a restart on their own, but cannot detect a restore into a server that keeps running.
+// Callers must call Restored after such a restore.
 type Restorer interface {
 	Restored(ctx context.Context) (Restored, error)
 }

@@ -2,17 +2,17 @@ package driver
 
 import "github.com/fairlead-io/fairlead"
 
-// Starts is how many jobs of a queue, tenant and kind a node has started.
+// Starts counts the jobs of a queue, tenant and kind that a node has started.
 type Starts struct {
 	Tenant string
 	Queue  string
 	Kind   string
 	Count  int
-	Missed int // those that had a StartBy after they were due, and started later
+	Missed int // jobs that started after their StartBy, if StartBy was later than their due time
 }
 
-// MissedStart reports whether a claimed job started later than was acceptable. A job
-// that had to start as soon as it was due cannot miss that.
+// MissedStart reports whether a claimed job started later than acceptable. A job whose
+// StartBy is not after its due time cannot miss its start.
 func MissedStart(job *fairlead.Job) bool {
 	due := job.CreatedAt
 	if job.NotBefore.After(due) {

@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx is the caller's own transaction, with everything that clients do in one.
+// A Tx is the caller's own transaction, with all operations that clients offer inside a
+// transaction.
 type Tx interface {
 	fairlead.Tx
 	schedule.CallerTx
@@ -18,8 +19,8 @@ type Tx interface {
 	sweep.CallerTx
 }
 
-// Store is everything that a node asks of a database: jobs, the features that create
-// them, and what a node does with them.
+// A Store provides all database operations of a node: the jobs, the features that create
+// jobs, and the node's own operations.
 type Store interface {
 	fairlead.Store
 	schedule.Store

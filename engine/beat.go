@@ -79,7 +79,7 @@ func (l *life) missed(ctx context.Context, quiet *silence, err error) {
 		l.engine.outages.Failed(err, "node", int64(l.id), "lease_left", l.lease.left().Round(time.Millisecond))
 	default:
 		quiet.fails++
-		l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left().Round(time.Millisecond))
+		l.log.Warn("heartbeat failed", "error", err, "lease_left", l.lease.left().Round(time.Millisecond))
 	}
 }
 

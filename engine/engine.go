@@ -1,8 +1,10 @@
 // Package engine runs a node of the cluster.
 //
+//	err := engine.Run(ctx, store, mux, engine.Options{Slots: 64}) // runs until ctx ends
+//
 // A node joins the store, claims ready jobs into its slots, runs their handlers,
-// settles the results, beats to keep its lease, and takes its turn at the housekeeping
-// that all nodes share. Each of these is a loop in its own file:
+// settles the results, beats to keep its lease, and takes part in the housekeeping that
+// all nodes share. Each of these is a loop in its own file:
 //
 //	beat.go       keeps the lease; receives requests to cancel and to drain
 //	claim.go      fills the slots of one group of queues
@@ -10,23 +12,23 @@
 //	run.go        runs a handler under its timeout and recovers its panics
 //	settle.go     stores the results of runs, many at a time
 //	watch.go      gives up on handlers that ignore the end of their context
-//	stall.go      detects that nothing is claimed although jobs could start
-//	audit.go      finds leases that the node does not know of, and releases them
+//	stall.go      detects that the node claims nothing although jobs could start
+//	audit.go      finds leases that are unknown to the node, and releases them
 //	conduct.go    counts the tasks of batches and releases more
 //	steer.go      ends sweeps and shares their rate among their shards
 //	silence.go    determines whether the process itself caused a lost lease
 //	failures.go   logs failed attempts, a few of each kind
-//	survive.go    records that a life that lost its lease did not crash
+//	survive.go    records that a node that lost its lease did not crash
 //	alert.go      reports jobs that failed, started too late or wait too long
 //	witness.go    records what keeps jobs waiting
 //	keep.go       promotes, reaps, expires and prunes
-//	deaths.go     names nodes that died, and predicts when the next may be dead
+//	deaths.go     logs nodes that died, and predicts when the next may be dead
 //	unattended.go calls OnFailed for jobs that failed while no handler ran
-//	unreaped.go   detects that jobs of dead nodes are not taken back
+//	unreaped.go   detects jobs of dead nodes that no node has taken back
 //
-// A node has lives. It starts a new life with a new ID when it has lost its lease or
-// could not confirm it in time. From that moment nothing that it ran may count, so
-// every handler's context ends and the fences reject every late result.
+// A node that has lost its lease, or could not confirm it in time, joins again with a new
+// ID. Its current runs then no longer count: the contexts of their handlers end, and the
+// store rejects late results by their fences.
 package engine
 
 import (
@@ -43,7 +45,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Engine is a node.
+// Engine runs a node. Create it with New.
 type Engine struct {
 	store   Source
 	mux     *fairlead.Mux
@@ -61,8 +63,8 @@ type Engine struct {
 
 // Run runs a node until ctx ends. It then stops claiming, lets running handlers finish
 // within Options.DrainTimeout, releases the remaining jobs, and returns nil once all
-// its goroutines have ended. If handlers ignore the end of their context, Run returns
-// an error that says how many.
+// its goroutines have ended. If handlers ignore the end of their contexts, Run returns
+// an error with their number. Run returns ErrInvalid for invalid options.
 func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) error {
 	e, err := New(store, mux, options)
 	if err != nil {
@@ -86,8 +88,8 @@ func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	return e, nil
 }
 
-// Run runs the node until ctx ends, like the function Run. It must not be called again
-// while it runs.
+// Run runs the node until ctx ends, like the function Run. Do not call it again while
+// it runs.
 func (e *Engine) Run(ctx context.Context) error {
 	for {
 		err := e.live(ctx)
@@ -169,10 +171,10 @@ func (e *Engine) description() fairlead.Node {
 	return node
 }
 
-// Pause stops this node from claiming; jobs that it already holds continue.
+// Pause stops this node from claiming jobs. Jobs that it has already claimed continue.
 func (e *Engine) Pause() { e.paused.Store(true) }
 
-// Resume ends a Pause. It does not override an operator's request to drain.
+// Resume ends a Pause. It does not end a drain that an operator has requested.
 func (e *Engine) Resume() {
 	e.paused.Store(false)
 	if l := e.current.Load(); l != nil {
@@ -180,9 +182,9 @@ func (e *Engine) Resume() {
 	}
 }
 
-// Ended informs the node of jobs whose runs ended elsewhere, such as on remote workers.
-// The node then releases more tasks of their batches and starts queued runs of their
-// schedules immediately instead of at its next poll.
+// Ended notifies the node of jobs whose runs ended elsewhere, for example on remote
+// workers. The node then releases more tasks of their batches and starts queued runs of
+// their schedules immediately instead of at its next poll.
 func (e *Engine) Ended(jobs ...*fairlead.Job) {
 	if l := e.current.Load(); l != nil {
 		l.ended(jobs)
@@ -195,12 +197,12 @@ func (e *Engine) Ready() bool {
 	return l != nil && l.lease.valid() && !l.draining.Load()
 }
 
-// Outage returns the time since when the node's beats have failed because the database
-// is unavailable, including the time in which the node has no lease and tries to join.
-// It is zero if beats do not fail.
+// Outage returns the time since which the node's beats have failed because the database
+// is unavailable. This includes the time in which the node has no lease and tries to
+// join. Outage returns the zero time if beats succeed.
 func (e *Engine) Outage() time.Time { return e.outages.Since() }
 
-// Stats describes what a node is doing at this moment.
+// Stats describes the current activity of a node.
 type Stats struct {
 	Node     fairlead.NodeID // zero while the node has not joined
 	Alive    bool            // whether its lease is confirmed
@@ -212,7 +214,7 @@ type Stats struct {
 	Capacity int             // maximum of Queued
 }
 
-// Stats returns the node's statistics without a database access.
+// Stats returns the node's statistics. It does not access the database.
 func (e *Engine) Stats() Stats {
 	s := Stats{Slots: e.options.totalSlots(), Capacity: e.options.QueueSize}
 	l := e.current.Load()

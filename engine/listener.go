@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Listener is a set of functions that are called when something happens to jobs that
-// this node runs: those of a kind, of a tenant, or all. The jobs are not affected by
-// what the functions do, how long they take or whether they panic. Calls are made one
-// after another. If they are slower than the jobs, the listener misses some calls,
-// which is logged. Each call has the node's Grace to finish.
+// Listener is a set of functions to call on events of jobs that this node runs: the
+// jobs of a kind, of a tenant, or all. The functions have no effect on the jobs, even
+// if they are slow or panic. The node makes the calls one after another. If they are
+// slower than the jobs, the listener misses some calls, which is logged. Each call has
+// the node's Grace to finish.
 type Listener struct {
 	Kind   string // kind of the jobs; empty means every kind
 	Tenant string // tenant of the jobs; empty means every tenant
@@ -24,10 +24,10 @@ type Listener struct {
 	// node as fairlead.HandlerOptions.OnFailed, whose documentation has the details.
 	OnFailed func(ctx context.Context, job *fairlead.Job, err error)
 
-	// OnDeadline is called for waiting jobs whose answer did not arrive in time, whichever
-	// node ran them, before the store ends their waits. If this node dies in between, it
-	// is called again, on this node or another. These calls are not queued, so the
-	// listener misses none.
+	// OnDeadline is called for waiting jobs of all nodes whose answers did not arrive in
+	// time, before the store ends their waits. If this node dies in between, OnDeadline is
+	// called again, on this node or another. These calls are not queued, so the listener
+	// misses none.
 	OnDeadline func(ctx context.Context, jobs []*fairlead.Job)
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Observer receives events of a node, for metrics and listeners. Its methods are called
-// from many goroutines and must return quickly. Embed NoObserver to implement only some
-// of them.
+// Observer receives events of a node, for metrics and listeners. The node calls its
+// methods from many goroutines, and they must return quickly. Embed NoObserver to
+// implement only some of them.
 type Observer interface {
-	// Claimed is called after each claim with the number of jobs it returned.
+	// Claimed is called after each claim, with the number of jobs in its result.
 	Claimed(jobs int, took time.Duration)
 	// Started is called before a handler runs.
 	Started(job *fairlead.Job)
@@ -26,8 +26,8 @@ type Observer interface {
 	Beaten(took time.Duration, err error)
 	// Reaped is called after jobs were taken back from dead nodes.
 	Reaped(reaped driver.Reaped)
-	// Unreaped is called after each check for jobs that dead nodes have held for much
-	// longer than taking them back should need.
+	// Unreaped is called after each check for jobs that should have been taken back from
+	// dead nodes long ago, with their number.
 	Unreaped(jobs int)
 	// LeaseLost is called when the node has lost its lease or could not confirm it in
 	// time. The node's current runs then no longer count, and it joins again.

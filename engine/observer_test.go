@@ -154,7 +154,7 @@ func TestANodeWhoseBeatsSucceedBeatsNoOftenerThanItShould(t *testing.T) {
 		if beats := seen.count("beaten"); beats < 45 || beats > 55 {
 			t.Errorf("in 50 beats it beat %d times", beats)
 		}
-		if found := log.with(t, "beat failed"); len(found) > 0 {
+		if found := log.with(t, "heartbeat failed"); len(found) > 0 {
 			t.Errorf("the log says %v", found[0])
 		}
 	})

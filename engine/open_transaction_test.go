@@ -211,7 +211,7 @@ func TestOpenTransactionsOfHandlersLeaveTheRestOfTheNodeRunning(t *testing.T) {
 				t.Errorf("%d jobs have the output of their transaction, want 1", outputs)
 			}
 		})
-		if strings.Contains(log.String(), "late result refused") {
+		if strings.Contains(log.String(), "late result rejected") {
 			t.Errorf("the node takes a completed job for a lost one:\n%s", log)
 		}
 	})

@@ -12,11 +12,11 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Options configures a node. The zero value is useful.
+// Options configures a node. The zero value is valid.
 type Options struct {
-	Name    string // name for people; default the host's name
-	Address string // address at which the node can be reached, for people
-	Version string // version of the program, for people
+	Name    string // display name; default the host's name
+	Address string // address at which the node can be reached, for display
+	Version string // version of the program, for display
 
 	Slots  int     // maximum number of jobs that it runs at once; default 32
 	Queues []Queue // queues that it serves; none means all
@@ -24,41 +24,42 @@ type Options struct {
 	QueueSize  int // maximum number of jobs claimed but not started; default 1000
 	ClaimBatch int // maximum number of jobs per claim; default 500
 
-	// SlotsOnly claims jobs only for free slots, so that a job starts as soon as it is
-	// leased. QueueSize then limits the jobs that have ended but are not yet settled.
-	// SlotsOnly lowers throughput if jobs are short.
+	// SlotsOnly makes the node claim jobs only for free slots, so that each job starts as
+	// soon as it is leased. QueueSize then limits the jobs that have ended but are not yet
+	// settled. SlotsOnly reduces throughput if jobs are short.
 	SlotsOnly bool
 
 	// BlockingCountLimit is the number of polls after which claiming restarts if jobs
 	// could start and slots are free, but nothing is claimed and nothing ends; default 10.
 	BlockingCountLimit int
 
-	MaxSweeps int // maximum number of sweeps whose shards it runs at once; default 5
+	MaxSweeps int // maximum number of sweeps with shards that it runs at once; default 5
 
 	Poll  time.Duration // interval between checks for work when the node is not woken; default 1s
 	Beat  time.Duration // interval between confirmations of its lease; default 2s, at least 1ms
-	Lease time.Duration // how long its lease lasts without a beat; default 10s, at least three beats and 10ms
-	Grace time.Duration // how long a handler may continue after its context has ended; default 5s
+	Lease time.Duration // duration of its lease without a beat; default 10s, at least three beats and 10ms
+	Grace time.Duration // time for which a handler may continue after its context has ended; default 5s
 
-	DrainTimeout time.Duration // how long handlers may continue after Run's context has ended; default 30s
+	DrainTimeout time.Duration // time for which handlers may continue after Run's context has ended; default 30s
 	Timeout      time.Duration // timeout of an attempt if its job and handler set none; default 1h
 	MaxCrashes   int           // number of node deaths without progress after which a job fails as poison; default 20
 
-	// Retention is how long finished jobs are kept. The zero value keeps succeeded and
+	// Retention sets how long finished jobs are kept. The zero value keeps succeeded and
 	// cancelled jobs for a day and failed jobs for a week.
 	Retention driver.Retention
 
-	// KindRetention is how long finished jobs of individual kinds are kept, whether or not
-	// the node handles them. It overrides the retention that their handlers set. Fields
-	// that are zero use Retention. See fairlead.HandlerOptions.
+	// KindRetention sets how long finished jobs of individual kinds are kept, including
+	// kinds that the node does not handle. It overrides the retention that their handlers
+	// set. Fields that are zero use Retention. See fairlead.HandlerOptions.
 	KindRetention map[string]fairlead.Retention
 
-	// HoldRetention is how long the records of what kept jobs waiting are kept (see
-	// package hold); default a week. If it is negative, this node does not record them.
+	// HoldRetention sets how long the records of obstacles that kept jobs waiting are kept
+	// (see package hold); default a week. If it is negative, this node does not record
+	// them.
 	HoldRetention time.Duration
 
-	// StuckLimit is the time after which the slot of a handler that ignores the end of its
-	// context is given to other jobs; default 10m.
+	// StuckLimit is the time after which the node gives the slot of a handler that ignores
+	// the end of its context to other jobs; default 10m.
 	StuckLimit time.Duration
 
 	Logger   *slog.Logger // default slog.Default()
@@ -66,8 +67,8 @@ type Options struct {
 
 	Listeners []Listener // called when jobs start, time out or fail
 
-	// Base is the parent of handlers' contexts, for values that all handlers need; default
-	// context.Background.
+	// Base returns the parent of handlers' contexts, for values that all handlers need;
+	// default context.Background.
 	Base func() context.Context
 }
 
@@ -79,8 +80,8 @@ const (
 
 // Queue is a queue that a node serves.
 type Queue struct {
-	Name  string
-	Slots int // slots reserved for it; zero shares the node's slots
+	Name  string // name of the queue
+	Slots int    // slots reserved for it; zero shares the node's slots
 }
 
 func (o Options) withDefaults() Options {
@@ -126,7 +127,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// DefaultRetention returns the retention of a node whose options set none.
+// DefaultRetention returns the retention of a node with options that set none.
 func DefaultRetention() driver.Retention {
 	const day = 24 * time.Hour
 	return driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}

@@ -280,7 +280,7 @@ func TestABeatThatTheEndOfTheNodeCutsOffIsNoFailure(t *testing.T) {
 			hangs.Store(true)
 			<-caught
 		})
-		if found := log.with(t, "beat failed"); len(found) > 0 {
+		if found := log.with(t, "heartbeat failed"); len(found) > 0 {
 			t.Errorf("the log says %v", found)
 		}
 	})

@@ -317,7 +317,7 @@ func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 		l.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
-			l.logOf(e.run.job).Warn("late result refused: the job was reclaimed or had already succeeded", "fence", e.run.job.Fence)
+			l.logOf(e.run.job).Warn("late result rejected: the job was reclaimed or had already succeeded", "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Again:
 			l.logFailure(e)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:

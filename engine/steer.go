@@ -173,7 +173,7 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 	}
 	if own.mayGive(now, p.claimed(s.life.id)) {
 		if sweep := p.surplus(s.life.id, onTheWay); sweep != 0 {
-			s.life.log.Info("giving a shard to another node", "sweep", sweep)
+			s.life.log.Info("moving a shard to another node", "sweep", sweep)
 			own.give(sweep, s.life.registry.snapshot(), now)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Stepper runs jobs one at a time in the caller's goroutine, following the same rules
-// as a node. It is meant for tests: nothing happens except on request.
+// as a node. It is meant for tests: a job runs only in a call of Step.
 type Stepper struct {
 	store   driver.Store
 	mux     *fairlead.Mux
@@ -42,9 +42,9 @@ func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*St
 	return s, nil
 }
 
-// Step does what a node does between two jobs: it starts the runs of due schedules,
-// checks batches and sweeps, and promotes due jobs. Then it runs the first ready job
-// and returns it as stored afterwards, or nil if no job is ready.
+// Step starts the runs of due schedules, checks batches and sweeps, and promotes due
+// jobs, as a node does between two jobs. Then it runs the first ready job and returns
+// it as stored afterwards. It returns nil if no job is ready.
 func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	if err := s.keep(ctx); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (s *Stepper) settle(ctx context.Context, settlement fairlead.Settlement) er
 // leasedForGood is until when no test has to care.
 func leasedForGood() time.Time { return time.Now().Add(stepperLease) }
 
-// Next returns the delay after the last Step, which ran no job, until there is
-// something to do. It is negative if nothing is planned.
+// Next returns the delay, after a Step that ran no job, until the next job or schedule
+// is due. It is negative if there is none.
 func (s *Stepper) Next() time.Duration { return s.next }
 
 // keep does what nodes do beside running jobs.

@@ -44,7 +44,7 @@ func (l *life) mayReap() bool {
 		return false
 	}
 	if !u.told {
-		l.log.Warn("beats keep failing: reclaiming jobs of dead nodes anyway", "for", u.lasted)
+		l.log.Warn("heartbeats keep failing: reclaiming jobs of dead nodes anyway", "for", u.lasted)
 		u.told = true
 	}
 	return true

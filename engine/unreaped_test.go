@@ -49,7 +49,7 @@ func TestNodesThatAreNeverSteadyTakeJobsBackAllTheSame(t *testing.T) {
 				t.Errorf("after two minutes the job of a dead node is %s", got.State)
 			}
 		})
-		if len(log.with(t, "beats keep failing: reclaiming jobs of dead nodes anyway")) == 0 {
+		if len(log.with(t, "heartbeats keep failing: reclaiming jobs of dead nodes anyway")) == 0 {
 			t.Error("the log does not tell that no node is steady")
 		}
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// completion is what the address of a batch gets.
+// completion is the message sent to the notification URL of a batch.
 type completion struct {
-	ID         string      `json:"id"` // the same however often it is sent
+	ID         string      `json:"id"` // the same on every delivery
 	Event      string      `json:"event"`
 	BatchID    string      `json:"batch_id"`
 	BatchName  string      `json:"batch_name"`
@@ -25,7 +25,7 @@ type completion struct {
 	EndedAt    string      `json:"ended_at"`
 }
 
-// completed sends the address of a batch a message that it has completed.
+// completed notifies the URL of a batch that the batch has completed.
 func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 	var message batch.Completion
 	if err := json.Unmarshal(job.Args, &message); err != nil {
@@ -39,11 +39,12 @@ func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if b.Tenant != job.Tenant || b.Notify != message.URL || message.Number < 1 || message.Number > b.Completions || message.ID != batch.CompletionID(b.ID, message.Number) {
-		// A program with a Client may enqueue such a job; only a batch may speak in our name.
+		// A program with a Client may enqueue such a job, but only a batch may send messages in
+		// the service's name.
 		return fairlead.Fatal(fmt.Errorf("batch %d did not send this message", b.ID))
 	}
 	if message.Number == b.Completions && !b.EndedAt.IsZero() {
-		// It has not been opened again: what the store knows counts.
+		// The batch was not reopened, so the stored state counts.
 		message.State, message.Tally, message.EndedAt = b.State(), b.Tally, b.EndedAt
 	}
 	key, err := c.client.SigningKey(ctx, b.Tenant)

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// confirmPause is how long a notice waits for the end of the run that it tells of:
-	// a timeout is noted before it is stored.
+	// confirmPause is the delay of a notice until the run that it reports has ended: a timeout
+	// is noticed before it is stored.
 	confirmPause = time.Second
-	// confirmPatience is how long it waits in all. A run that has timed out ends within
-	// the grace that handlers have, or with the lease of its node.
+	// confirmPatience limits the total delay. A run that has timed out ends within the grace
+	// period of handlers, or with the lease of its node.
 	confirmPatience = 15 * time.Minute
 )
 
-// confirmed returns a notice as the store knows its event: only that is sent in our
-// name. It fails for good unless the store has the job, of that tenant, and had the run
-// that the notice tells of, and snoozes while that run has not ended.
+// confirmed returns a notice based on the stored event: only such a notice is sent in the
+// service's name. It fails for good unless the store has the job with that tenant and with
+// the run that the notice reports. It snoozes while that run has not ended.
 //
-// How a run ended says little about whether it timed out, because a handler may return
-// anything once its time is over. So of a timeout the run is confirmed, and of a failure
-// its end too.
+// The end of a run does not prove a timeout, because a handler may return any error after
+// its deadline. So for a timeout only the run is confirmed, and for a failure also its end.
 func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice, subject *fairlead.Job) (notice, error) {
 	stored, err := c.client.Get(ctx, subject.ID)
 	if errors.Is(err, fairlead.ErrNotFound) {
@@ -54,7 +53,7 @@ func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice
 			return known(n.Event, stored, run), nil
 		}
 	}
-	// Of a run after which the handler snoozed, only its number is left.
+	// A run that ended with a snooze leaves only its number.
 	if n.Event == eventTimeout && n.Attempt >= 1 && n.Attempt <= stored.Attempt {
 		return known(n.Event, stored, run), nil
 	}
@@ -62,7 +61,7 @@ func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice
 }
 
 // confirmedLive waits for the end of a run, by the database's clock. The notice of a
-// timeout that outlasts the wait is sent all the same.
+// timeout is sent even if the run has not ended by then.
 func (c *Courier) confirmedLive(ctx context.Context, bringer *fairlead.Job, n notice, stored *fairlead.Job) (notice, error) {
 	now, err := c.store.Now(ctx)
 	switch {
@@ -76,7 +75,7 @@ func (c *Courier) confirmedLive(ctx context.Context, bringer *fairlead.Job, n no
 	return n, forged(n)
 }
 
-// known is the notice of an event of a run, with what the store has of its job.
+// known returns the notice of an event of a run, with the stored details of its job.
 func known(event string, stored *fairlead.Job, run fairlead.Job) notice {
 	if event == eventTimeout && run.Reason != fairlead.ReasonTimeout && run.Reason != fairlead.ReasonDeadline {
 		run.Reason, run.Error = fairlead.ReasonTimeout, overdueText

@@ -13,33 +13,32 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// The built-in kinds.
+// Built-in kinds.
 const (
-	Kind       = "external"      // sent to the tenant's start_url
-	NoticeKind = reserved.Notice // tells a tenant what became of a job
+	Kind       = "external"      // jobs sent to the tenant's start_url
+	NoticeKind = reserved.Notice // notices to a tenant about the outcome of a job
 )
 
-// Where notices are, as package fairlead has it.
+// Queue and tenant of notices, as in package fairlead.
 const (
 	NoticeQueue  = reserved.NoticeQueue
 	NoticeTenant = reserved.NoticeTenant
 )
 
-// DefaultTimeout is how long a job may take whose Timeout is not set.
+// DefaultTimeout is the timeout of jobs without a Timeout.
 const DefaultTimeout = time.Hour
 
-// Options of a courier. The zero value is useful, but for Guard.
+// Options configures a Courier. The zero value works, except that Guard is required.
 type Options struct {
 	Guard          *httpcall.Guard
-	PublicURL      string        // where tenants reach the service
-	RequestTimeout time.Duration // of one call; default 15s
+	PublicURL      string        // URL at which tenants reach the service
+	RequestTimeout time.Duration // timeout of one call; default 15s
 	Logger         *slog.Logger  // default slog.Default()
 
-	// Every is how often Watch looks for failures without a notice; default 2s.
+	// Every is the interval at which Watch looks for failures without a notice; default 2s.
 	Every time.Duration
-	// Window is how far back Watch looks when it begins; default 23h. It must be
-	// shorter than finished jobs are kept: a notice that was forgotten would be
-	// sent again.
+	// Window is the period before its start that Watch covers; default 23h. It must be shorter
+	// than the retention of finished jobs: a notice whose job was deleted would be sent again.
 	Window time.Duration
 }
 
@@ -58,7 +57,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Courier carries jobs and notices to the services of tenants.
+// A Courier sends jobs and notices to the services of tenants.
 type Courier struct {
 	store      driver.Store
 	client     *fairlead.Client
@@ -71,7 +70,7 @@ type Courier struct {
 	owed       owed
 }
 
-// New makes a courier of a store's tenants.
+// New returns a courier for the tenants of a store.
 func New(store driver.Store, options Options) *Courier {
 	options = options.withDefaults()
 	client := fairlead.NewClient(store)
@@ -81,11 +80,11 @@ func New(store driver.Store, options Options) *Courier {
 	}
 }
 
-// SetPublicURL sets Options.PublicURL where it is known late. The node must not
-// run yet.
+// SetPublicURL sets Options.PublicURL, for programs that learn it late. It must be called
+// before the node runs.
 func (c *Courier) SetPublicURL(url string) { c.options.PublicURL = url }
 
-// Register adds the kinds to a mux, and makes notices of timeouts of all its kinds.
+// Register adds the kinds to a mux, and adds timeout notices to all kinds of the mux.
 func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{Timeout: DefaultTimeout}, fairlead.HandlerFunc(c.start))
 	mux.Handle(batch.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
@@ -94,7 +93,8 @@ func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Use(c.tellTimeouts)
 }
 
-// Listener is for the node that runs the mux: tenants get notices at once.
+// Listener returns the engine.Listener for the node that runs the mux, so that tenants get
+// notices without delay.
 func (c *Courier) Listener() engine.Listener {
 	return engine.Listener{OnTimeout: c.timedOut, OnFailed: c.failed, OnDeadline: c.unanswered}
 }

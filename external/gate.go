@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// gateCall is what the gate of a sweep gets.
+// gateCall is the message sent to the gate of a sweep.
 type gateCall struct {
-	ID        string          `json:"id"` // the same however often it is sent
+	ID        string          `json:"id"` // the same on every delivery
 	Event     string          `json:"event"`
 	SweepID   string          `json:"sweep_id"`
 	SweepName string          `json:"sweep_name"`
@@ -24,7 +24,8 @@ type gateCall struct {
 	OpenURL   string          `json:"open_url"`
 }
 
-// askGate sends the business a message that a sweep waits for it, or runs on elsewhere.
+// askGate notifies the tenant's service that a sweep waits for its gate to open, or that
+// another node has resumed a shard of the sweep.
 func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 	var call sweep.GateCall
 	if err := json.Unmarshal(job.Args, &call); err != nil {
@@ -38,7 +39,8 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != call.URL || call.Run < 1 || call.Run > s.Run {
-		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
+		// A program with a Client may enqueue such a job, but only a sweep may send messages in
+		// the service's name.
 		return fairlead.Fatal(fmt.Errorf("sweep %d is not waiting at a gate with this URL", s.ID))
 	}
 	event, awaited := "sweep_waiting", sweep.Waiting
@@ -46,7 +48,7 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 		event, awaited = "sweep_resumed", sweep.Running
 	}
 	if s.State != awaited || s.Run != call.Run {
-		return nil // it has gone on meanwhile
+		return nil // the sweep has continued in the meantime
 	}
 	key, err := c.client.SigningKey(ctx, s.Tenant)
 	if err != nil {

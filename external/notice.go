@@ -11,17 +11,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// The events that notices are made of.
+// Events that notices report.
 const (
 	eventFailed  = "failed"
 	eventTimeout = "timeout"
 )
 
-// maxErrorText is how much of an error's text a notice carries.
+// maxErrorText limits the length of the error text in a notice.
 const maxErrorText = 4 << 10
 
-// notice is what fail_url and timeout_url get, and the args of the job that
-// brings it. The job's own args are added when it is sent.
+// A notice is the message sent to fail_url and timeout_url, and the args of the job that
+// delivers it. The reported job's own args are added on sending.
 type notice struct {
 	Event      string          `json:"event"`
 	ID         string          `json:"id"`
@@ -37,7 +37,7 @@ type notice struct {
 	Args       json.RawMessage `json:"args,omitempty"`
 }
 
-// about is the notice of an event in the life of a job.
+// about returns the notice of an event of a job.
 func about(event string, job *fairlead.Job) notice {
 	text := job.Error
 	if len(text) > maxErrorText {
@@ -49,13 +49,13 @@ func about(event string, job *fairlead.Job) notice {
 	}
 }
 
-// key names the event. A job that is retried by hand and fails again has a new
-// fence, and makes another notice.
+// key returns the key of the event. A job that is retried manually and fails again has a
+// new fence, and so causes another notice.
 func (n notice) key() string { return n.Event + ":" + n.ID + ":" + n.Fence }
 
-// job is the job that brings the notice. However many nodes see the event, the
-// key lets one job be stored. It has no error: callers are shown the args, and the error that is
-// sent is read, and masked, when it is.
+// job returns the job that delivers the notice. If several nodes see the same event, the
+// key ensures that only one job is stored. The args leave out the error, because callers
+// can see the args; the error is read and masked on sending.
 func (n notice) job(trace string) (*fairlead.Job, error) {
 	n.Error = ""
 	args, err := json.Marshal(n)
@@ -68,7 +68,7 @@ func (n notice) job(trace string) (*fairlead.Job, error) {
 	}, nil
 }
 
-// subject is the job that the notice is about, as its headers tell it.
+// subject returns the job that the notice reports, for the headers of the message.
 func (n notice) subject() (*fairlead.Job, error) {
 	id, err := strconv.ParseInt(n.ID, 10, 64)
 	if err != nil {
@@ -81,7 +81,8 @@ func (n notice) subject() (*fairlead.Job, error) {
 	return &fairlead.Job{ID: id, Status: fairlead.Status{Attempt: n.Attempt, Fence: fence}}, nil
 }
 
-// url is where the tenant wants to hear of the event; empty: nowhere.
+// url returns the tenant's URL for the event, or an empty string if the tenant does not
+// want the notice.
 func (n notice) url(to fairlead.Tenant) string {
 	switch n.Event {
 	case eventFailed:
@@ -92,11 +93,12 @@ func (n notice) url(to fairlead.Tenant) string {
 	return ""
 }
 
-// deliver brings a notice. A tenant that has removed its URL since does not want
-// to hear of it.
+// deliver sends a notice. It does nothing if the tenant has removed its URL in the
+// meantime.
 func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	if job.Tenant != NoticeTenant {
-		// Who may act for one tenant must not speak to another in our name.
+		// Callers that may act for one tenant must not send messages to another in the service's
+		// name.
 		return fairlead.Fatal(fmt.Errorf("notices belong to tenant %q; this job belongs to %q", NoticeTenant, job.Tenant))
 	}
 	var n notice
@@ -122,8 +124,8 @@ func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	return c.post(ctx, to, n.url(to.Tenant), subject, "fairlead-"+n.key(), n)
 }
 
-// masked returns a notice without what is confidential of its job: the receiver of a
-// notice need not know what the job was given.
+// masked returns a notice without the confidential fields of its job: the receiver of a
+// notice need not know the input of the job.
 func (c *Courier) masked(ctx context.Context, n notice) (notice, error) {
 	all, err := c.client.Confidential(ctx)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
-// post sends a message about a job to a URL of its tenant. Its errors are
-// outcomes, as those of httpcall.Caller.
+// post sends a message about a job to a URL of its tenant. Its errors are outcomes, like
+// those of httpcall.Caller.
 func (c *Courier) post(ctx context.Context, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
 	return c.postAs(ctx, "", to, url, job, idempotencyKey, message)
 }
 
-// postAs is post for a message with an id of its own: it is signed as the Standard
-// Webhooks say, too.
+// postAs is like post, for a message with an ID of its own. It also signs the message
+// according to Standard Webhooks.
 func (c *Courier) postAs(ctx context.Context, id string, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Courier) postAs(ctx context.Context, id string, to recipient, url strin
 	return err
 }
 
-// sign is the header by which a tenant knows that a message is ours and new.
+// sign returns the header that proves the origin and freshness of a message to the tenant.
 func sign(key string, at time.Time, body []byte) string {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(key))
@@ -55,7 +55,7 @@ func sign(key string, at time.Time, body []byte) string {
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// timeText writes times as the API does: to the microsecond, in UTC.
+// timeText formats a time as the API does: in UTC, to the microsecond.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -63,7 +63,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// durationText writes durations as the API does: in seconds.
+// durationText formats a duration as the API does: in seconds.
 func durationText(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 }

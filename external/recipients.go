@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// remembered is for how long a tenant is not read again.
+	// remembered is how long a tenant is cached.
 	remembered = 3 * time.Second
-	// maxRemembered is how many tenants are.
+	// maxRemembered is the maximum number of cached tenants.
 	maxRemembered = 10_000
 )
 
-// recipient is a tenant and the key that it knows us by.
+// A recipient is a tenant together with its signing key.
 type recipient struct {
 	fairlead.Tenant
 	key   string
-	until time.Time // when it is to be read again
+	until time.Time // expiry of the cache entry
 }
 
-// recipients reads tenants and remembers them for a moment.
+// recipients reads and briefly caches tenants.
 type recipients struct {
 	client *fairlead.Client
 
@@ -35,9 +35,8 @@ func newRecipients(client *fairlead.Client) *recipients {
 	return &recipients{client: client, known: map[string]recipient{}}
 }
 
-// find returns a tenant. What is remembered counts if it will do, else the
-// tenant is read: so a URL is known as soon as it is set. A tenant that was
-// not declared has no URLs.
+// find returns a tenant. It returns the cached tenant only if willDo accepts it, so that a
+// new URL takes effect immediately. A tenant that is not declared has no URLs.
 func (r *recipients) find(ctx context.Context, name string, willDo func(fairlead.Tenant) bool) (recipient, error) {
 	r.mu.Lock()
 	known, ok := r.known[name]
@@ -70,13 +69,13 @@ func (r *recipients) read(ctx context.Context, name string) (recipient, error) {
 	}
 	found.Tenant = tenant
 	if tenant.StartURL == "" && tenant.FailURL == "" && tenant.TimeoutURL == "" {
-		return found, nil // nothing will be signed
+		return found, nil // no message needs a signature
 	}
 	found.key, err = r.client.SigningKey(ctx, name)
 	return found, err
 }
 
-// What a remembered tenant must have to do.
+// Conditions under which a cached tenant may be used.
 
 func hasStartURL(t fairlead.Tenant) bool   { return t.StartURL != "" }
 func hasTimeoutURL(t fairlead.Tenant) bool { return t.TimeoutURL != "" }

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// order is what start_url gets: a job to be run.
+// order is the message sent to start_url: a job to run.
 type order struct {
 	ID        string          `json:"id"`
 	Key       string          `json:"key,omitempty"`
@@ -26,8 +26,8 @@ type order struct {
 	FailURL   string          `json:"fail_url"`
 }
 
-// start sends a job to its tenant and leaves it waiting for the answer. The time
-// it has began with the attempt. No answer in time, or a failure, is a failed attempt.
+// start sends a job to its tenant and leaves it waiting for the answer. The timeout started
+// with the attempt. A late answer or a failure is a failed attempt.
 func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 	begin := time.Now()
 	to, err := c.recipients.find(ctx, job.Tenant, hasStartURL)
@@ -41,7 +41,7 @@ func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	// Each lease is a run of its own: only the same one may be taken for a repeat.
+	// Each lease is a separate run: only requests of the same lease are repeats.
 	key := fmt.Sprintf("fairlead-%d-%d", job.ID, job.Fence)
 	if err := c.post(ctx, to, to.StartURL, job, key, c.orderFor(job, timeout)); err != nil {
 		return err

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// tellPatience bounds how long the end of an attempt that timed out waits for its
-// notice to be stored. It is shorter than the grace that handlers have.
+// tellPatience limits how long the end of a timed-out attempt waits until its notice is
+// stored. It is shorter than the grace period of handlers.
 const tellPatience = 4 * time.Second
 
-// tellTimeouts stores the notice of an attempt that timed out before the store
-// learns of the timeout: if the node dies in between, the attempt counts as
-// crashed and no timeout is missed.
+// tellTimeouts stores the notice of a timed-out attempt before the store learns of the
+// timeout: if the node dies in between, the attempt counts as crashed and no timeout goes
+// unreported.
 func (c *Courier) tellTimeouts(next fairlead.Handler) fairlead.Handler {
 	return fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
 		err := next.Work(ctx, job)
@@ -31,16 +31,16 @@ func (c *Courier) tellTimeouts(next fairlead.Handler) fairlead.Handler {
 // overdueText is the error of an attempt that timed out.
 const overdueText = "the attempt took longer than its timeout"
 
-// overdue reports whether a context has ended and its time was over. The node may
-// have ended it a moment before its own timer did.
+// overdue reports whether a context has ended and its deadline has passed. The node may
+// have ended it a moment before the context's own timer did.
 func overdue(ctx context.Context) bool {
 	deadline, timed := ctx.Deadline()
 	return timed && ctx.Err() != nil && !time.Now().Before(deadline)
 }
 
-// timedOut reports that an attempt took longer than its timeout. It is also called
-// by the node, for handlers that do not return. If it does not work, Watch tries
-// again: the store keeps no trace of an attempt that is followed by another.
+// timedOut reports that an attempt exceeded its timeout. The node also calls it for
+// handlers that do not return. If it fails, Watch tries again, because the store has no
+// trace of an attempt that is followed by another.
 func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	own := *job
 	own.Reason, own.Error = fairlead.ReasonTimeout, overdueText
@@ -49,15 +49,14 @@ func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	}
 }
 
-// failed reports that a job failed for good. If that does not work, Watch finds
-// the job.
+// failed reports that a job failed for good. If it fails, Watch finds the job.
 func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 	c.tell(ctx, eventFailed, job, hasAnything, func() *fairlead.Job {
 		stored, problem := c.client.Get(ctx, job.ID)
 		if problem == nil && stored.State == fairlead.Failed && stored.Fence == job.Fence {
 			return stored
 		}
-		// It is gone or retried already: what the node knows must do until it is confirmed.
+		// The job was deleted or retried already: use the node's data until it is confirmed.
 		own := *job
 		own.Reason = fairlead.ReasonError
 		if err != nil {
@@ -67,8 +66,8 @@ func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 	})
 }
 
-// tell stores a notice if the job's tenant wants it, and reports whether that is
-// done. Notices make no notices.
+// tell stores a notice if the job's tenant wants it, and returns true unless storing
+// failed. There are no notices about notices.
 func (c *Courier) tell(ctx context.Context, event string, job *fairlead.Job, willDo func(fairlead.Tenant) bool, describe func() *fairlead.Job) bool {
 	if job.Kind == NoticeKind {
 		return true
@@ -86,7 +85,7 @@ func (c *Courier) tell(ctx context.Context, event string, job *fairlead.Job, wil
 	return err == nil
 }
 
-// logOf is the log of what concerns a job.
+// logOf returns a logger with the attributes of a job.
 func (c *Courier) logOf(job *fairlead.Job) *slog.Logger {
 	log := c.log.With("job", job.ID, "kind", job.Kind, "tenant", job.Tenant, "attempt", job.Attempt)
 	if trace := fairlead.TraceID(job.Trace); trace != "" {
@@ -95,16 +94,16 @@ func (c *Courier) logOf(job *fairlead.Job) *slog.Logger {
 	return log
 }
 
-// owed are jobs of whose timeouts no notice could be stored yet.
+// owed contains jobs with timeout notices that could not be stored yet.
 type owed struct {
 	mu   sync.Mutex
 	jobs []*fairlead.Job
 }
 
-// maxOwed is how many are kept.
+// maxOwed limits their number.
 const maxOwed = 1000
 
-// add keeps a job unless there are too many.
+// add adds a job. It returns false if there are too many.
 func (o *owed) add(job *fairlead.Job) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +114,7 @@ func (o *owed) add(job *fairlead.Job) bool {
 	return true
 }
 
-// take returns all of them and keeps none.
+// take removes and returns all jobs.
 func (o *owed) take() []*fairlead.Job {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// unanswered reports that the answers for waiting jobs did not come in time, before the
-// store has it so. If that does not work, Watch tries again: of a job that is tried again,
-// the store has no end that Watch could find.
+// unanswered reports that the answers for waiting jobs did not arrive in time, before the
+// store records it. If it fails, Watch tries again: if such a job is retried, the store has
+// no end of it that Watch could find.
 func (c *Courier) unanswered(ctx context.Context, jobs []*fairlead.Job) {
 	byTenant := map[string][]*fairlead.Job{}
 	for _, job := range jobs {
@@ -23,7 +23,7 @@ func (c *Courier) unanswered(ctx context.Context, jobs []*fairlead.Job) {
 }
 
 // tellUnanswered stores the notices of the missed deadlines of one tenant, if it wants
-// them. Notices make no notices.
+// them. There are no notices about notices.
 func (c *Courier) tellUnanswered(ctx context.Context, tenant string, jobs []*fairlead.Job) error {
 	to, err := c.recipients.find(ctx, tenant, hasTimeoutURL)
 	if err != nil || to.TimeoutURL == "" || tenant == NoticeTenant {
@@ -42,7 +42,7 @@ func (c *Courier) tellUnanswered(ctx context.Context, tenant string, jobs []*fai
 	return c.client.Enqueue(ctx, bringers...)
 }
 
-// owe keeps jobs whose notices could not be stored.
+// owe retains jobs with notices that could not be stored.
 func (c *Courier) owe(jobs []*fairlead.Job) {
 	for _, job := range jobs {
 		if !c.owed.add(job) {

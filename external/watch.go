@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// watchOverlap is how far a look reaches behind the one before: a failure may
-	// become visible so long after the moment it is dated.
+	// watchOverlap is how far a check reaches back into the period of the previous check: a
+	// failure may become visible this long after its timestamp.
 	watchOverlap = time.Minute
-	// watchPatience bounds one step of a look.
+	// watchPatience limits the duration of one step of a check.
 	watchPatience = 30 * time.Second
-	// watchPage is how many jobs are looked at, and notices made of, at a time.
+	// watchPage is the number of jobs that are read, and notices that are stored, at a time.
 	watchPage = 500
-	// watchNames is how many tenants are asked for by name; of more, all are.
+	// watchNames is the largest number of tenants that a query lists by name; with more
+	// tenants, the query covers all.
 	watchNames = 100
 )
 
-// Watch looks for jobs that failed for good without a node to tell of it: it
-// died just then, the job's deadline passed, its crashes were too many, or the
-// tenant itself said so. It goes on until ctx ends, and may run on many nodes.
+// Watch looks for jobs that failed for good while no node could report it: because the node
+// died at that moment, the job's deadline passed, the job crashed too often, or the tenant
+// itself reported the failure. It runs until ctx ends, and many nodes may run it at once.
 func (c *Courier) Watch(ctx context.Context) {
 	w := watch{Courier: c, told: map[string]time.Time{}}
 	ticker := time.NewTicker(c.options.Every)
@@ -37,15 +38,15 @@ func (c *Courier) Watch(ctx context.Context) {
 	}
 }
 
-// watch is what one Watch remembers between looks.
+// watch is the state of one Watch between checks.
 type watch struct {
 	*Courier
-	seen time.Time            // up to here all have notices, but for what became visible late; zero: this is the first look
-	told map[string]time.Time // keys of stored notices that the next look finds again, with the end of their jobs
+	seen time.Time            // all earlier failures have notices, except those that became visible late; zero = first check
+	told map[string]time.Time // keys of stored notices that the next check finds again, with the end times of their jobs
 }
 
-// look finds what has failed since the last look that went through, and stores
-// the notices.
+// look finds the jobs that have failed since the last successful check, and stores the
+// notices.
 func (w *watch) look(ctx context.Context) error {
 	now, err := bounded(ctx, w.store.Now)
 	if err != nil {
@@ -78,7 +79,7 @@ func (w *watch) look(ctx context.Context) error {
 	return nil
 }
 
-// listening are the tenants that want notices.
+// listening returns the tenants that want notices.
 func (w *watch) listening(ctx context.Context) (map[string]fairlead.Tenant, error) {
 	found := map[string]fairlead.Tenant{}
 	filter := fairlead.TenantFilter{Limit: watchPage}
@@ -99,7 +100,7 @@ func (w *watch) listening(ctx context.Context) (map[string]fairlead.Tenant, erro
 	}
 }
 
-// lookSince stores the notices of all failures of these tenants from a time on.
+// lookSince stores the notices of all failures of these tenants since a time.
 func (w *watch) lookSince(ctx context.Context, from time.Time, tenants map[string]fairlead.Tenant) error {
 	filter := fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: from, Limit: watchPage}
 	if len(tenants) <= watchNames {
@@ -154,7 +155,7 @@ func (w *watch) tellAll(ctx context.Context, jobs []*fairlead.Job, tenants map[s
 	return nil
 }
 
-// eventsOf lists what a failed job's tenant may want to hear.
+// eventsOf returns the events of a failed job that its tenant may want notices of.
 func eventsOf(job *fairlead.Job) []string {
 	switch {
 	case job.Kind == NoticeKind:
@@ -166,7 +167,7 @@ func eventsOf(job *fairlead.Job) []string {
 	}
 }
 
-// bounded asks the store something and does not wait for its answer forever.
+// bounded calls ask with a timeout.
 func bounded[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, watchPatience)
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is a database clock that only the test advances.
+// Clock is a database clock that advances only on request.
 type Clock interface {
 	Now() time.Time          // Now returns the clock's time.
 	Advance(d time.Duration) // Advance moves the clock forward.
@@ -20,14 +20,14 @@ type clock struct {
 	now time.Time
 }
 
-// Now is part of Clock.
+// Now returns the clock's time.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance is part of Clock.
+// Advance moves the clock forward.
 func (c *clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,16 +2,16 @@
 //
 // # Step by step
 //
-// New returns a node on a private in-memory database. The test controls its clock, and the
-// node runs jobs only when the test says so:
+// New returns a node on a private in-memory database. The test controls the node's clock,
+// and the node runs jobs only on request:
 //
 //	node := fairleadtest.New(t, mux)
 //	signUp(ctx, node.Client, "ada@example.org")
 //	fairleadtest.RequireEnqueued(t, node, SendWelcome, func(w Welcome) bool { return w.To == "ada@example.org" })
 //	node.Drain()
 //
-// Schedules, batches and sweeps work as well. RunFor moves the clock from one instant at
-// which there is something to do to the next:
+// Schedules, batches and sweeps work too. RunFor moves the clock from one due instant to
+// the next:
 //
 //	node.Schedules.Put(ctx, schedule.Schedule{Name: "nightly", Cron: "0 3 * * *", Job: *Report.Job(ReportArgs{})})
 //	runs := node.RunFor(7 * 24 * time.Hour) // seven
@@ -19,7 +19,7 @@
 //	b, err := node.Batches.Start(ctx, batch.Batch{Name: "sale", Type: "reprice"}, changes...)
 //	node.Drain()
 //
-// Handlers of items need the store when they are registered, so open it first with SQLite:
+// Registering a handler of items requires the store, so open it first with SQLite:
 //
 //	store, clock := fairleadtest.SQLite(t)
 //	items.Handle(mux, store, "mail", items.Options{}, mail)
@@ -27,9 +27,9 @@
 //
 // # On PostgreSQL, MySQL and MariaDB
 //
-// Packages pgtest and mysqltest open stores on a real server. Their tables are separate and
-// removed after the test, and the test controls their clock too. A transaction of the
-// program's own, such as a pgx.Tx, belongs to the same test:
+// Packages pgtest and mysqltest open stores on a real server. Each test has its own tables,
+// which are removed after the test, and controls the stores' clock. The program's own
+// transactions, such as a pgx.Tx, work on such a store:
 //
 //	store, clock := pgtest.Open(t, os.Getenv("TEST_DATABASE_URL"))
 //	node := fairleadtest.NewOn(t, store, clock, mux)
@@ -40,7 +40,7 @@
 //
 // # In virtual time
 //
-// Virtual runs a whole node in a bubble of testing/synctest: its loops, timeouts, retries
+// Virtual runs a complete node in a testing/synctest bubble: its loops, timeouts, retries
 // and rates are those of production, and an hour passes in a fraction of a second.
 //
 //	fairleadtest.Virtual(t, register, func(node *fairleadtest.VirtualNode) {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// TB is the part of testing.TB that the helpers use.
+// TB is the subset of testing.TB that this package uses.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
@@ -23,7 +23,7 @@ type TB interface {
 	Context() context.Context
 }
 
-// Clients gives a test the clients of a store.
+// Clients are clients of a test's store.
 type Clients struct {
 	Client    *fairlead.Client
 	Schedules *schedule.Client
@@ -39,23 +39,23 @@ func clientsOf(store driver.Store, mux *fairlead.Mux) Clients {
 // Node is a node for one test. Its methods fail the test on any error.
 type Node[S driver.Store] struct {
 	Clients
-	Store S
+	Store S // store of the node
 
 	t       TB
 	clock   Clock
 	stepper *engine.Stepper
 }
 
-// New returns a node on an in-memory database. The node ends with the test. Its clock
-// stands still at a fixed time until Advance or RunFor moves it.
+// New returns a node on a new in-memory database. Both are closed when the test ends.
+// The node's clock stands still at a fixed time until Advance or RunFor moves it.
 func New(t TB, mux *fairlead.Mux) *Node[*sqlite.Store] {
 	t.Helper()
 	store, clock := SQLite(t)
 	return NewOn(t, store, clock, mux)
 }
 
-// SQLite opens an in-memory store and its clock. The store is closed when the test
-// ends.
+// SQLite opens an in-memory store and returns it with its clock. The store is closed
+// when the test ends.
 func SQLite(t TB) (*sqlite.Store, Clock) {
 	t.Helper()
 	c := &clock{now: begin}
@@ -67,8 +67,8 @@ func SQLite(t TB) (*sqlite.Store, Clock) {
 	return store, c
 }
 
-// NewOn returns a node on a store whose clock the test controls: one from SQLite, or
-// from package pgtest or mysqltest.
+// NewOn returns a node on a store with a clock that the test controls: a store from
+// SQLite, pgtest or mysqltest.
 func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[S] {
 	t.Helper()
 	stepper, err := engine.NewStepper(t.Context(), store, mux)
@@ -81,8 +81,8 @@ func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[
 // Now returns the node's time.
 func (n *Node[S]) Now() time.Time { return n.clock.Now() }
 
-// Advance moves the node's clock forward. Nothing runs until Work, Drain or RunFor is
-// called: schedules that were due in between have then missed those instants.
+// Advance moves the node's clock forward. Nothing runs until the test calls Work, Drain
+// or RunFor: a schedule that was due in between has then missed those instants.
 func (n *Node[S]) Advance(d time.Duration) { n.clock.Advance(d) }
 
 // Work runs the first ready job once and returns it in its resulting state. It fails
@@ -100,7 +100,7 @@ func (n *Node[S]) Work() *fairlead.Job {
 const tooMany = 100_000
 
 // Drain runs jobs until none is ready, and returns them in the order in which they ran.
-// It fails the test if a job keeps making itself ready.
+// It fails the test if jobs become ready without end.
 func (n *Node[S]) Drain() []*fairlead.Job {
 	n.t.Helper()
 	var jobs []*fairlead.Job

@@ -19,18 +19,18 @@ const virtualPoll = 10 * time.Second
 // VirtualNode is a complete node in virtual time on an in-memory database.
 type VirtualNode struct {
 	Clients
-	Store *sqlite.Store
-	T     *testing.T // the test inside the bubble
+	Store *sqlite.Store // store of the node
+	T     *testing.T    // the test inside the bubble
 }
 
-// Virtual runs a test with a complete node in a bubble of testing/synctest. The node's
+// Virtual runs a test with a complete node in a testing/synctest bubble. The node's
 // loops, timeouts, retries and rates are those of production, except that it polls less
 // often.
 //
-// Time passes whenever the test waits, in Pass or in time.Sleep. An hour of waiting
-// takes a fraction of a second, plus the real time of the work done in it. register
-// registers the handlers, which must not use real networks, because real networks
-// ignore virtual time.
+// Time passes while the test waits, in Pass or in time.Sleep. An hour of waiting takes
+// a fraction of a second, plus the real time of the work done in it. The function
+// register registers the handlers, which must not use real networks, because real
+// networks do not follow virtual time.
 func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store), test func(node *VirtualNode)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

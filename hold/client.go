@@ -2,29 +2,31 @@ package hold
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client answers what kept jobs waiting. It may be used by many goroutines.
+// A Client reads what kept jobs waiting. It is safe for concurrent use by multiple
+// goroutines.
 type Client struct {
 	store Store
 }
 
-// NewClient makes a client of a store.
+// NewClient returns a client for a store.
 func NewClient(store Store) *Client { return &Client{store} }
 
-// most is how many holds a page has at most.
+// most is the maximum number of holds in a page.
 const most = 1000
 
-// History says what a job waited for, from when it was due until it started. It fails with
-// ErrNotFound.
+// History returns what a job waited for, from its due time until it started. It returns
+// ErrNotFound if the job does not exist.
 func (c *Client) History(ctx context.Context, id int64) (History, error) {
 	return c.store.History(ctx, id)
 }
 
-// List lists what kept jobs of a queue, a tenant, a kind or all waiting, newest first. It
-// fails with ErrInvalid if the filter ends before it begins or wants more than 1000.
+// List returns the holds of a queue, a tenant, a kind or all jobs, newest first. It returns
+// ErrInvalid if the filter ends before it begins or has a limit above 1000.
 func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	if err := Normalize(&filter); err != nil {
 		return Page{}, err
@@ -32,7 +34,13 @@ func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.Holds(ctx, filter)
 }
 
-// Normalize checks a filter and sets its limit.
+// Samples returns the activity of the cluster in a period of the last day, oldest first.
+// There are no samples for times in which no node recorded anything.
+func (c *Client) Samples(ctx context.Context, from, to time.Time) ([]Sample, error) {
+	return c.store.Samples(ctx, from, to)
+}
+
+// Normalize validates a filter and sets its default limit.
 func Normalize(filter *Filter) error {
 	var bad []fairlead.FieldError
 	if filter.Limit < 0 || filter.Limit > most {

@@ -7,32 +7,33 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// History says what a job waited for.
+// A History contains what a job waited for.
 type History struct {
 	ID        int64
 	State     fairlead.State
 	At        time.Time // the database's clock
-	Stretches []Stretch // in order of time; none while it is not due
+	Stretches []Stretch // in chronological order; empty while the job is not due
 }
 
-// Stretch is a time in which a job waited for the same.
+// A Stretch is a period in which a job waited for the same causes.
 type Stretch struct {
 	From   time.Time
-	Until  time.Time // zero: it still waits
-	Run    int       // the run that it waited for, from 1
+	Until  time.Time // zero = the job still waits
+	Run    int       // number of the run that the job waited for, starting at 1
 	Causes []fairlead.Obstacle
 }
 
-// Past is what a history is derived of.
+// Past is the data that a history is derived from.
 type Past struct {
 	Job      *fairlead.Job
 	Attempts []fairlead.Attempt
-	Holds    []Hold // all that concern its lane and gate while it waited
+	Holds    []Hold // all holds of the job's lane and gate while it waited
 	Standing Standing
 	Nodes    []fairlead.Node
 }
 
-// Derive says what a job waited for. Where nothing else kept it, others went first.
+// Derive returns what a job waited for. Where no hold applies, the job waited because other
+// jobs went first.
 func Derive(past Past) History {
 	h := History{ID: past.Job.ID, State: past.Job.State, At: past.Standing.Now}
 	holds := slices.Clone(past.Holds)
@@ -47,8 +48,8 @@ func Derive(past Past) History {
 	return h
 }
 
-// Waited is the time in which a job waited: from when it was first due until it last
-// started, or now.
+// Waited returns the period in which a job waited: from its first due time until its last
+// start, or now.
 func (p *Past) Waited() (from, until time.Time) {
 	waits := p.waits()
 	if len(waits) == 0 {
@@ -57,8 +58,8 @@ func (p *Past) Waited() (from, until time.Time) {
 	return waits[0].from, waits[len(waits)-1].until
 }
 
-// unseen are the times of which nothing is stored: before the first look, or the oldest
-// that is kept, and after the last one.
+// unseen returns the periods without records: before the first look, or the oldest one
+// retained, and after the last look.
 func (p *Past) unseen() []Hold {
 	s := p.Standing
 	if s.Version == 0 {
@@ -71,19 +72,19 @@ func (p *Past) unseen() []Hold {
 	return unseen
 }
 
-// waitsNow reports whether the job is still to start.
+// waitsNow reports whether the job has yet to start.
 func (p *Past) waitsNow() bool {
 	return p.Job.State == fairlead.Ready || p.Job.State == fairlead.Parked
 }
 
-// wait is a time in which a job waited for a run.
+// A wait is a period in which a job waited for a run.
 type wait struct {
 	from, until time.Time
 	run         int
-	retried     bool // it backed off at first: when it was due again is not kept
+	retried     bool // the wait began with a retry delay, whose end is not stored
 }
 
-// waits are the times between being due and starting, or now.
+// waits returns the periods from each due time to the following start, or to now.
 func (p *Past) waits() []wait {
 	var waits []wait
 	from, last, retried := p.due(), 0, false
@@ -95,7 +96,7 @@ func (p *Past) waits() []wait {
 	for _, a := range p.Attempts {
 		add(a.StartedAt, a.Run)
 		from, last = a.FinishedAt, a.Run
-		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // those are ready at once
+		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // such jobs are ready immediately
 	}
 	job := p.Job
 	switch {
@@ -104,13 +105,14 @@ func (p *Past) waits() []wait {
 	case job.State == fairlead.Scheduled:
 	case job.Attempt > last && !job.StartedAt.IsZero():
 		add(job.StartedAt, job.Attempt)
-	case job.Attempt == 0 && job.State.Final(): // it ended before it ran
+	case job.Attempt == 0 && job.State.Final(): // ended before its first run
 		add(job.FinishedAt, 1)
 	}
 	return waits
 }
 
-// due is when the job was first due. After a failed run NotBefore is when it is due again.
+// due returns the first due time of the job. After a failed run, NotBefore is the due time
+// of the retry instead.
 func (p *Past) due() time.Time {
 	due := p.Job.CreatedAt
 	if p.Job.NotBefore.After(due) && (len(p.Attempts) == 0 || !p.Job.NotBefore.After(p.Attempts[0].StartedAt)) {
@@ -119,7 +121,7 @@ func (p *Past) due() time.Time {
 	return due
 }
 
-// stretches cuts a wait where a hold began or ended.
+// stretches splits a wait at the times when holds began or ended.
 func (w wait) stretches(holds []Hold) []Stretch {
 	cuts := []time.Time{w.from, w.until}
 	for _, h := range holds {
@@ -145,8 +147,8 @@ func (w wait) stretches(holds []Hold) []Stretch {
 	return stretches
 }
 
-// during are the holds at an instant, each cause once, in the order in which a claim would
-// find them. Where nothing was recorded, what was is not all.
+// during returns the holds at an instant, each cause once, in the order in which a claim
+// would find them. In periods without records, the list may be incomplete.
 func during(holds []Hold, at time.Time) []Hold {
 	var found []Hold
 	for _, h := range holds {
@@ -166,13 +168,13 @@ func causesOf(holds []Hold) []Cause {
 	return causes
 }
 
-// obstacles are holds as people read them.
+// obstacles converts holds to the form shown to users.
 func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
 	if len(holds) == 0 && w.retried {
 		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
 	}
 	if len(holds) == 0 {
-		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line, or about to start"}}
+		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line or about to start"}}
 	}
 	obstacles := make([]fairlead.Obstacle, len(holds))
 	for i, h := range holds {

@@ -6,21 +6,22 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Unrecorded is the code of a time of which nothing is known: no node looked.
+// Unrecorded is the code of a period without records, because no node looked.
 const Unrecorded fairlead.ObstacleCode = "unrecorded"
 
-// Cause is one thing that keeps ready jobs from starting. A cause concerns the lanes that
-// have all of its names; an empty name is that of any.
+// A Cause is one thing that keeps ready jobs from starting. It applies to the lanes that
+// match all of its names; an empty name matches every lane.
 type Cause struct {
 	Code   fairlead.ObstacleCode // IsPaused, AtCap, OverRate, NoNode, NoSlot, AtGate or Unrecorded
-	Scope  fairlead.LimitScope   // of a pause, cap or rate: whose it is; at a gate LimitKind, else empty
+	Scope  fairlead.LimitScope   // for a pause, cap or rate, the scope it is defined for; LimitKind for a gate; otherwise empty
 	Queue  string
-	Tenant string // or the parent of a tenant
+	Tenant string // tenant, or the parent of a tenant
 	Kind   string
-	Gate   string // the concurrency key of the jobs that wait at a gate
+	Gate   string // concurrency key of the jobs that wait at a gate
 }
 
-// Name is the name of what the cause belongs to, as in fairlead.Obstacle.
+// Name returns the name of the queue, tenant, kind or gate that the cause belongs to, as in
+// fairlead.Obstacle.
 func (c Cause) Name() string {
 	switch {
 	case c.Gate != "":
@@ -35,31 +36,32 @@ func (c Cause) Name() string {
 	return ""
 }
 
-// Hold is a time in which a cause kept jobs waiting.
+// A Hold is a period in which a cause kept jobs waiting.
 type Hold struct {
 	Cause
 	ID    int64
 	From  time.Time
-	Until time.Time // zero: it still does
-	Used  int       // at a cap or a gate, when it began: what was taken
-	Cap   int       // at a cap or a gate, when it began: what there was
+	Until time.Time // zero = ongoing
+	Used  int       // for a cap or gate, the number of slots in use when the hold began
+	Cap   int       // for a cap or gate, the total number of slots when the hold began
 }
 
-// Filter chooses holds. Empty fields choose all; of several fields all must match.
+// A Filter selects holds. An empty field matches every hold; multiple fields must all
+// match.
 type Filter struct {
-	Queue  string    // holds that concern it: its own, and those that are of no other queue
-	Tenant string    // as Queue; holds of its parent concern it as well
-	Kind   string    // as Queue
-	From   time.Time // holds that lasted then or began later
-	To     time.Time // holds that began earlier
-	Below  int64     // only IDs smaller than this: Page.Next of the page before
-	Limit  int       // zero means 100
+	Queue  string    // holds that apply to the queue: its own holds, and holds that name no queue
+	Tenant string    // like Queue; includes holds of the tenant's parent
+	Kind   string    // like Queue
+	From   time.Time // holds that ended after this time or are ongoing
+	To     time.Time // holds that began before this time
+	Below  int64     // only holds with smaller IDs: Page.Next of the previous page
+	Limit  int       // maximum number of holds; zero = 100
 }
 
-// Page is what a filter chooses, newest first.
+// A Page is a part of the holds that match a filter, newest first.
 type Page struct {
 	Holds []Hold
-	Next  int64     // Below of the next page; zero: there is none
+	Next  int64     // Below of the next page; zero = last page
 	At    time.Time // the database's clock
-	Since time.Time // what was before is not recorded, or not kept; zero: nothing is
+	Since time.Time // earliest time with complete records; zero = nothing is recorded
 }

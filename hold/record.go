@@ -8,21 +8,21 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// record is what a witness knows of the holds that last.
+// A record is a witness's view of the ongoing holds.
 type record struct {
 	open  map[Cause]*watched
-	at    time.Time // of the last look
-	place Place     // where the next look goes on
-	round time.Time // when the present round of looks began; zero: the next look begins one
+	at    time.Time // time of the last look
+	place Place     // position where the next look continues
+	round time.Time // start of the current round of looks; zero = the next look starts a round
 }
 
-// watched is a hold that lasts, and when its cause was last seen.
+// watched is an ongoing hold and the time its cause was last seen.
 type watched struct {
 	Hold
 	seen time.Time
 }
 
-// newRecord begins with what another witness has stored, as of its last look.
+// newRecord starts with the holds that another witness has stored, as of its last look.
 func newRecord(open []Hold, at time.Time) *record {
 	r := &record{open: make(map[Cause]*watched, len(open)), at: at}
 	for _, h := range open {
@@ -33,8 +33,8 @@ func newRecord(open []Hold, at time.Time) *record {
 
 func (r *record) empty() bool { return len(r.open) == 0 }
 
-// miss adds what is known of a time in which no node looked: what lasted before it is not
-// known to have lasted through it.
+// miss adds the gaps of a period in which no node looked. It ends the holds that were
+// ongoing before the period, because they may not have lasted through it.
 func (r *record) miss(found *Found, from time.Time, nodes []fairlead.Node) {
 	for _, h := range r.open {
 		found.end(h.Hold, from)
@@ -45,8 +45,8 @@ func (r *record) miss(found *Found, from time.Time, nodes []fairlead.Node) {
 	*r = *newRecord(nil, found.Now)
 }
 
-// compare adds what has begun and ended since the last look. What is new began after that
-// look, if it is not known better; what is gone ended when it was last seen.
+// compare adds the holds that have begun and ended since the last look. A new hold began
+// after that look, unless its start is known; a vanished one ended when it was last seen.
 func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
 	if r.round.IsZero() {
 		r.round = sight.Now
@@ -62,15 +62,21 @@ func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
 	}
 	slices.SortStableFunc(sight.Seen, func(a, b Seen) int { return cmp.Compare(breadth(a.Cause), breadth(b.Cause)) })
 	for _, seen := range sight.Seen {
+		from := before
 		if known := r.open[seen.Cause]; known != nil {
-			known.seen = sight.Now
-			continue
+			if known.Cap == seen.Cap {
+				known.seen = sight.Now
+				continue
+			}
+			// The limit was changed. Each hold has a single value.
+			found.end(known.Hold, sight.Now)
+			delete(r.open, seen.Cause)
+			from = sight.Now
 		}
 		if len(r.open) == MaxOpen {
 			continue
 		}
-		from := before
-		if seen.Since.After(before) && !seen.Since.After(sight.Now) {
+		if seen.Since.After(from) && !seen.Since.After(sight.Now) {
 			from = seen.Since
 		}
 		r.open[seen.Cause] = &watched{found.begin(Hold{Cause: seen.Cause, From: from, Used: seen.Used, Cap: seen.Cap}), sight.Now}
@@ -81,7 +87,7 @@ func (r *record) compare(found *Found, sight Sight, lost time.Duration) {
 	}
 }
 
-// close ends the holds whose causes a whole round has not seen, nor a few looks.
+// close ends the holds whose causes were not seen for a whole round and for several looks.
 func (r *record) close(found *Found, lost time.Duration) {
 	for cause, h := range r.open {
 		if h.seen.Before(r.round) && found.Now.Sub(h.seen) > lost {
@@ -95,7 +101,8 @@ func (r *record) close(found *Found, lost time.Duration) {
 	}
 }
 
-// breadth orders causes: those that concern more lanes first.
+// breadth returns the rank of a cause for sorting: causes that affect more lanes come
+// first.
 func breadth(c Cause) int {
 	switch {
 	case c.Gate != "":

@@ -83,6 +83,24 @@ func TestAHoldOutlastsLooksThatAreNotTheWholeRound(t *testing.T) {
 	}
 }
 
+func TestAHoldEndsWhenItsLimitIsChangedAndAnotherBegins(t *testing.T) {
+	full := queueFull("q")
+	full.Cap = 3
+	r := newRecord(nil, after(0))
+	glance(r, 1, true, full)
+	full.Cap = 10
+	found := glance(r, 2, true, full)
+	if len(found.Ended) != 1 || found.Ended[0].Cap != 3 || !found.Ended[0].Until.Equal(after(2)) {
+		t.Errorf("the old hold ends as %+v", found.Ended)
+	}
+	if len(found.Begun) != 1 || found.Begun[0].Cap != 10 || !found.Begun[0].From.Equal(after(2)) {
+		t.Errorf("the new hold begins as %+v", found.Begun)
+	}
+	if found := glance(r, 3, true, full); len(found.Begun)+len(found.Ended) > 0 {
+		t.Errorf("without a change: %+v", found)
+	}
+}
+
 func TestOfTooManyCausesTheBroadestAreKept(t *testing.T) {
 	var seen []Seen
 	for i := range MaxOpen {

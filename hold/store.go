@@ -7,55 +7,61 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps holds.
+// A Store stores holds.
 type Store interface {
-	// Holds lists the holds that match, newest (largest ID) first.
+	// Holds returns the matching holds, newest (largest ID) first.
 	Holds(ctx context.Context, filter Filter) (Page, error)
-	// History derives what a job waited for. It fails with ErrNotFound.
+	// History derives what a job waited for. It returns ErrNotFound if the job does not exist.
 	History(ctx context.Context, id int64) (History, error)
 
-	// HoldLook returns how looks stand. Without a look it is zero but for Now.
+	// HoldLook returns the state of the looks. Before the first look, only Now is set.
 	HoldLook(ctx context.Context) (Standing, error)
-	// OpenHolds lists the holds that still last, at most MaxOpen, oldest first.
+	// OpenHolds returns the ongoing holds, at most MaxOpen, oldest first.
 	OpenHolds(ctx context.Context) ([]Hold, error)
-	// HeldBack looks at the next lanes that have ready jobs, at most LanesPerLook, and at
-	// the next gates at which jobs are parked, at most GatesPerLook, and says what keeps
-	// these jobs from starting, by the facts that Explain and claims decide by.
+	// HeldBack reads the next lanes that have ready jobs, at most LanesPerLook, and the next
+	// gates at which jobs are parked, at most GatesPerLook. It returns what keeps these jobs
+	// from starting, based on the same facts as Explain and claims.
 	HeldBack(ctx context.Context, after Place) (Sight, error)
-	// KeepHolds stores what a look found, all or nothing. It returns false, and stores
-	// nothing, if another look was kept since the one of that version.
+	// KeepHolds stores the results of a look in one transaction. It returns false and stores
+	// nothing if another look was stored since the one of that version.
 	KeepHolds(ctx context.Context, found Found) (bool, error)
-	// PruneHolds removes at most limit holds that ended longer ago than keep, and of more
-	// than most those that ended first. It notes from when on all are kept: see Page.Since.
-	// It returns how many it removed.
+	// KeepSample stores the activity of the last whole SampleEvery, once, and removes
+	// samples in excess of SamplesKept.
+	KeepSample(ctx context.Context) error
+	// Samples lists the samples of the time after from, up to and including to, oldest
+	// first. Times in which no node was the witness have no samples.
+	Samples(ctx context.Context, from, to time.Time) ([]Sample, error)
+	// PruneHolds deletes at most limit holds that ended longer ago than keep. If more than
+	// most holds remain, it also deletes those that ended first. It records the time from
+	// which all holds are retained: see Page.Since. It returns the number of deleted holds.
 	PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error)
 }
 
-// Bounds of what a look costs and of what is kept, whatever is stored.
+// Limits on the cost of a look and on the stored data.
 const (
-	LanesPerLook = 1000    // with more lanes that have ready jobs, several looks make a round
-	GatesPerLook = 200     // the same of gates
-	MaxOpen      = 10_000  // holds that last at once; of more causes those of narrow scopes are left out
-	MaxKept      = 200_000 // holds that a witness keeps in all, about
+	LanesPerLook = 1000    // if more lanes have ready jobs, a round takes several looks
+	GatesPerLook = 200     // likewise for gates
+	MaxOpen      = 10_000  // maximum number of ongoing holds; beyond it, causes of narrow scopes are left out
+	MaxKept      = 200_000 // approximate number of holds that a witness retains in total
 )
 
-// Standing is how looks stand.
+// Standing is the state of the looks.
 type Standing struct {
-	Version int64     // of the last look; zero: there was none
-	At      time.Time // when it was
-	Due     time.Time // when the next look was to come at the latest
-	Since   time.Time // what was before is not known
-	LastID  int64     // of all holds
+	Version int64     // version of the last look; zero = no look so far
+	At      time.Time // time of the last look
+	Due     time.Time // deadline of the next look
+	Since   time.Time // earlier times are not recorded
+	LastID  int64     // largest hold ID
 	Now     time.Time // the database's clock
 }
 
-// Blind reports whether no node looked for longer than another takes to take over.
+// Blind reports whether no node has looked for longer than another node needs to take over.
 func (s Standing) Blind(now time.Time) bool {
 	return s.Version != 0 && now.Sub(s.At) > 2*s.Due.Sub(s.At)
 }
 
-// EndUnseen ends holds that last as of the last look, if no node looks any more: what lasted
-// then is not known to last.
+// EndUnseen ends the holds that are ongoing as of the last look if no node looks any more,
+// because they may have ended since.
 func (s Standing) EndUnseen(holds []Hold) {
 	for i := range holds {
 		if holds[i].Until.IsZero() && s.Blind(s.Now) {
@@ -64,41 +70,41 @@ func (s Standing) EndUnseen(holds []Hold) {
 	}
 }
 
-// ahead reports whether the last look is from before the clock was set back.
+// ahead reports whether the last look is in the future, because the clock was set back.
 func (s Standing) ahead() bool { return s.At.After(s.Now) }
 
-// Place is how far the looks of a round have come.
+// A Place is the position of a look within its round.
 type Place struct {
 	Lane int32
 	Gate int64
 }
 
-// Sight is what one look sees.
+// A Sight is the result of reading the lanes and gates in one look.
 type Sight struct {
 	Now   time.Time
 	Seen  []Seen // each cause once
-	Waits bool   // there are jobs that wait: ready ones, or parked ones
-	Next  Place  // where the round goes on
-	Whole bool   // the round is over: all that wait were looked at
+	Waits bool   // whether ready or parked jobs are waiting
+	Next  Place  // position where the round continues
+	Whole bool   // whether the round is complete: all waiting jobs were covered
 }
 
-// Seen is a cause as a look sees it.
+// Seen is a cause found by a look.
 type Seen struct {
 	Cause
 	Used, Cap int
-	Since     time.Time // when it began, if that is known; else zero
+	Since     time.Time // start time, or zero if unknown
 }
 
-// Found is what a look has found.
+// Found contains the results of a look.
 type Found struct {
-	Version int64         // of the look before; zero: there was none
+	Version int64         // version of the previous look; zero = there was none
 	Next    int64         // version of this look
-	Now     time.Time     // of this look, by the database's clock
-	Due     time.Duration // within which the next one comes
-	Begun   []Hold        // new ones, with IDs above LastID of the look before; those with an Until are over already
-	Ended   []Hold        // IDs, and when they ended; what has ended already stays as it is
+	Now     time.Time     // time of this look, by the database's clock
+	Due     time.Duration // time until the next look at the latest
+	Begun   []Hold        // new holds, with IDs above LastID of the previous look; those with an Until have already ended
+	Ended   []Hold        // IDs and end times; holds that have already ended do not change
 
-	last int64 // the largest ID so far
+	last int64 // largest ID so far
 }
 
 // begin adds a hold and returns it with its ID.
@@ -109,13 +115,13 @@ func (f *Found) begin(h Hold) Hold {
 	return h
 }
 
-// end adds the end of a hold.
+// end records the end of a hold.
 func (f *Found) end(h Hold, until time.Time) {
 	h.Until = until
 	f.Ended = append(f.Ended, h)
 }
 
-// Source is what a witness asks of a database.
+// A Source provides the database operations that a witness needs.
 type Source interface {
 	Store
 	Nodes(ctx context.Context) ([]fairlead.Node, error)

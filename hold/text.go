@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// order is that in which a claim would find what keeps a job from starting.
+// order lists the codes in the order in which a claim would find them.
 var order = [...]fairlead.ObstacleCode{fairlead.AtGate, fairlead.IsPaused, fairlead.AtCap, fairlead.OverRate, fairlead.NoNode, fairlead.NoSlot, Unrecorded}
 
 func compareCauses(a, b Cause) int {
@@ -18,24 +18,24 @@ func compareCauses(a, b Cause) int {
 	)
 }
 
-// Text says for people what a hold was.
+// Text describes the hold for users.
 func (h Hold) Text() string {
 	switch h.Code {
 	case fairlead.IsPaused:
 		return h.whose() + " was paused"
 	case fairlead.AtCap:
-		return fmt.Sprintf("%s ran or awaited %d of %d jobs", h.whose(), h.Used, h.Cap)
+		return fmt.Sprintf("%s was at its cap: %d of %d jobs were running or awaiting a result", h.whose(), h.Used, h.Cap)
 	case fairlead.OverRate:
-		return h.whose() + " had started as many jobs as its rate allows"
+		return h.whose() + " was at its start rate"
 	case fairlead.AtGate:
-		return fmt.Sprintf("concurrency key %q had %d of %d places taken", h.Gate, h.Used, h.Cap)
+		return fmt.Sprintf("concurrency key %q had %d of %d slots in use", h.Gate, h.Used, h.Cap)
 	case fairlead.NoNode:
 		if h.Queue == "" {
-			return "no node was alive"
+			return "there was no live node"
 		}
-		return fmt.Sprintf("no live node that started jobs served queue %q and knew kind %q", h.Queue, h.Kind)
+		return fmt.Sprintf("no live node that started jobs served queue %q and handled kind %q", h.Queue, h.Kind)
 	case fairlead.NoSlot:
-		return fmt.Sprintf("all slots of the nodes that serve queue %q and know kind %q were taken", h.Queue, h.Kind)
+		return fmt.Sprintf("all slots were in use on the nodes that serve queue %q and handle kind %q", h.Queue, h.Kind)
 	}
 	return "nothing was recorded"
 }
@@ -44,7 +44,7 @@ func (c Cause) whose() string {
 	switch {
 	case c.Scope == fairlead.LimitGlobal:
 		return "the cluster"
-	case c.Scope == fairlead.LimitTenant && c.Tenant == "": // its name is not for the reader
+	case c.Scope == fairlead.LimitTenant && c.Tenant == "": // the name is hidden
 		return "the parent of the tenant"
 	}
 	return fmt.Sprintf("%s %q", c.Scope, c.Name())

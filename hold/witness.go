@@ -7,51 +7,58 @@ import (
 )
 
 const (
-	// lateLooks is how many looks may be missing before another node takes over.
+	// lateLooks is the number of missing looks after which another node takes over.
 	lateLooks = 3
-	// idleLooks is how many looks one stands for that saw nothing wait.
+	// idleLooks multiplies the interval after a look that found no waiting jobs.
 	idleLooks = 5
-	// lostLooks is for how many looks a cause is not seen before its hold is over: a lane
-	// at its cap or rate is open for moments, again and again.
+	// lostLooks is the number of looks without a cause after which its hold ends: a lane at
+	// its cap or rate is briefly open again and again.
 	lostLooks = 3
-	// restsPerLook is how many times as long as a look took the witness rests after it, so
-	// that looks take a small share of one connection's time. What a look reads is bounded,
-	// but not what the database steps over to find it.
+	// restsPerLook is the length of the pause after a look, as a multiple of the look's
+	// duration. It keeps the looks to a small share of one connection's time. The number of
+	// rows that a look returns is bounded, but not the number of rows that the database scans
+	// to find them.
 	restsPerLook = 20
-	// mostRest bounds that: a look that took long once must not end the record for long.
+	// mostRest limits that pause: one slow look must not interrupt the record for long.
 	mostRest = time.Minute
-	// mostLook is how long a look may take. One that takes longer fails.
+	// mostLook is the timeout of a look.
 	mostLook = 10 * time.Second
-	// mostVersionStep bounds by how much a version grows. It grows by chance: a database
-	// may lose a look, and the next one must not reach a version that a witness knows.
+	// mostVersionStep limits the random increment of a version. Versions grow randomly because
+	// a database may lose a look, and the next look must not reach a version that another
+	// witness knows.
 	mostVersionStep = 1 << 20
-	// pruneEvery is how often the witness removes old holds, pruneChunk how many at once.
+	// pruneEvery is the interval at which the witness deletes old holds, and pruneChunk the
+	// number it deletes at once.
 	pruneEvery = time.Minute
 	pruneChunk = 1000
 )
 
-// Witness looks at what keeps jobs waiting. All nodes have one; one of them at a time
-// stores what it sees. What it remembers is a copy of what is stored, but for when causes
-// were last seen: if it dies, the next one takes them as seen at the last look.
+// A Witness records what keeps jobs waiting. Every node has one; one of them at a time
+// stores its findings. Its memory is a copy of the stored data, except for the times when
+// causes were last seen: if the witness dies, its successor uses the time of the last look
+// instead.
 type Witness struct {
 	store Source
 	every time.Duration
 	keep  time.Duration
 
-	version int64     // of the look that it stored last; zero: another is the witness
-	idle    bool      // nothing waited then
-	rest    time.Time // it does not look before, by its own clock
-	pruned  time.Time // by its own clock
+	version int64     // version of the last look it stored; zero = another node is the witness
+	idle    bool      // whether that look found no waiting jobs
+	rest    time.Time // time of the next look, by the node's own clock
+	pruned  time.Time // by the node's own clock
+	sampled time.Time // by the node's own clock
 	record  *record
 }
 
-// NewWitness makes a witness that looks every so often and keeps holds so long.
+// NewWitness returns a witness that looks at this interval and retains holds for the keep
+// period.
 func NewWitness(store Source, every, keep time.Duration) *Witness {
 	return &Witness{store: store, every: every, keep: keep}
 }
 
-// Look looks, unless another node does or it is too early. An error leaves what is stored
-// as it was, or as the look found it: the next look begins from there.
+// Look performs a look, unless another node is the witness or it is too early. After an
+// error, the stored data is either unchanged or complete, and the next look continues from
+// there.
 func (w *Witness) Look(ctx context.Context) error {
 	if time.Now().Before(w.rest) {
 		return nil
@@ -70,13 +77,25 @@ func (w *Witness) Look(ctx context.Context) error {
 	}
 	kept, err := w.look(ctx, standing)
 	if err != nil || !kept {
-		w.version, w.idle = 0, false // what is stored now is not known here
+		w.version, w.idle = 0, false // the stored state is unknown here
+		return err
+	}
+	if err := w.sample(ctx); err != nil {
 		return err
 	}
 	return w.prune(ctx)
 }
 
-// takeOver learns what is stored.
+// sample stores the current activity, once every SampleEvery, whether or not jobs wait.
+func (w *Witness) sample(ctx context.Context) error {
+	if now := time.Now(); now.Sub(w.sampled) >= SampleEvery {
+		w.sampled = now
+		return w.store.KeepSample(ctx)
+	}
+	return nil
+}
+
+// takeOver reads the stored state.
 func (w *Witness) takeOver(ctx context.Context, standing Standing) error {
 	open, err := w.store.OpenHolds(ctx)
 	if err != nil {
@@ -86,8 +105,8 @@ func (w *Witness) takeOver(ctx context.Context, standing Standing) error {
 	return nil
 }
 
-// look looks once and stores what has changed. It returns false if another node has become
-// the witness.
+// look performs one look and stores the changes. It returns false if another node has
+// become the witness.
 func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 	sight, took, err := w.see(ctx)
 	if err != nil {
@@ -105,7 +124,7 @@ func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 	w.record.compare(&found, sight, lostLooks*pause)
 	idle := !sight.Waits && w.record.empty()
 	if idle && w.idle && pause == w.every && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
-		return true, nil // the last look said that it stands for this one
+		return true, nil // the last look covers this one
 	}
 	found.Due = took + pause + lateLooks*max(w.every, took)
 	if idle {
@@ -119,7 +138,8 @@ func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 	return true, nil
 }
 
-// see looks, and rests after it if it took long, whatever came of it.
+// see reads the lanes and gates. It schedules a pause if that took long, even after an
+// error.
 func (w *Witness) see(ctx context.Context) (Sight, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostLook)
 	defer cancel()
@@ -132,10 +152,10 @@ func (w *Witness) see(ctx context.Context) (Sight, time.Duration, error) {
 	return sight, took, err
 }
 
-// restAfter is how long a witness rests after a look that took so long.
+// restAfter returns the pause after a look of the given duration.
 func restAfter(took time.Duration) time.Duration { return min(restsPerLook*took, mostRest) }
 
-// prune removes old holds from time to time.
+// prune deletes old holds at intervals.
 func (w *Witness) prune(ctx context.Context) error {
 	if time.Since(w.pruned) < pruneEvery {
 		return nil

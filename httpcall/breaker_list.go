@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Breaker describes a target that this node does not call for a while, because calls to
-// it failed.
+// Breaker is the circuit breaker of a target: this node does not call the target for a
+// while, because calls to it failed.
 type Breaker struct {
-	Address  string // host and port of the target, whatever the scheme
-	HalfOpen bool   // the next call, or one in progress, tests the target
-	Failures int    // number of consecutive failures
-	Since    time.Time
+	Address  string    // host and port of the target, for all schemes
+	HalfOpen bool      // the next call, or one in progress, tests the target
+	Failures int       // number of consecutive failures
+	Since    time.Time // time at which the breaker opened
 	Until    time.Time // time at which the next call may test the target; in the past if HalfOpen
 }
 

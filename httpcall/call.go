@@ -14,33 +14,33 @@ const Kind = "http"
 
 // Call is the args of a job of kind "http".
 type Call struct {
-	Method  string            `json:"method,omitempty"` // default POST
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    json.RawMessage   `json:"body,omitempty"` // a JSON string is sent as text, any other value as JSON
-	Vars    json.RawMessage   `json:"vars,omitempty"` // an object whose values replace placeholders such as {{args.x.y}}
+	Method  string            `json:"method,omitempty"`  // default POST
+	URL     string            `json:"url"`               // target URL, with placeholders; required
+	Headers map[string]string `json:"headers,omitempty"` // headers, with placeholders
+	Body    json.RawMessage   `json:"body,omitempty"`    // a JSON string is sent as text, any other value as JSON
+	Vars    json.RawMessage   `json:"vars,omitempty"`    // an object whose values replace placeholders such as {{args.x.y}}
 
-	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // timeout of the call; default the job's timeout, or else the handler's
+	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // timeout of the call; default the job's timeout, or the handler's if the job has none
 	Success        *Success `json:"success,omitempty"`         // condition for success; default any 2xx status
 
-	// Async calls are answered later: a success means that the target accepted the work,
-	// and the job waits for its callback.
+	// Async means that the target answers later: a success of the call means that the target
+	// accepted the work, and the job then waits for the target's callback.
 	Async                  bool    `json:"async,omitempty"`
-	CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds,omitempty"` // default an hour
-	CallbackMethod         string  `json:"callback_method,omitempty"`          // POST or PUT, as announced to the target; default POST
+	CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds,omitempty"` // maximum time to wait for the callback; default an hour
+	CallbackMethod         string  `json:"callback_method,omitempty"`          // HTTP method of the callback, POST or PUT; default POST
 
-	SigningSecret string `json:"signing_secret,omitempty"` // reference to a secret with which the call is signed as Standard Webhooks define
-	TLS           *TLS   `json:"tls,omitempty"`
+	SigningSecret string `json:"signing_secret,omitempty"` // reference to the secret that signs the call, as defined by Standard Webhooks
+	TLS           *TLS   `json:"tls,omitempty"`            // default the system's CAs and no client certificate
 }
 
-// Success defines when a call succeeds: its status is listed, and the expression, if
-// any, is true.
+// Success is the condition for the success of a call: its status is listed, and the
+// expression, if any, is true.
 type Success struct {
-	Status     []string `json:"status,omitempty"` // such as "2xx", "304", "200-204"; default 2xx
-	Expression string   `json:"expression,omitempty"`
+	Status     []string `json:"status,omitempty"`     // such as "2xx", "304", "200-204"; default 2xx
+	Expression string   `json:"expression,omitempty"` // condition on the answer; default true
 }
 
-// TLS configures how to verify a target and how to identify the caller to it.
+// TLS configures the verification of a target and the identification of the caller.
 type TLS struct {
 	CA                string `json:"ca,omitempty"`                 // PEM, or a reference to it; default the system's CAs
 	ClientCertificate string `json:"client_certificate,omitempty"` // reference to PEM

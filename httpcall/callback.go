@@ -18,14 +18,15 @@ import (
 // store's to say.
 const tokenGrace = 24 * time.Hour
 
-// ErrForged means that a token was not issued by this service.
+// ErrForged is returned for a token that this service did not issue.
 var ErrForged = errors.New("the token was not issued by this service")
 
-// Callback is the content of a token: the right to answer for one run of a job.
+// Callback is the content of a token, which permits its holder to answer for one run of
+// a job.
 type Callback struct {
-	Tenant  string
-	Job     int64
-	Fence   int64
+	Tenant  string    // tenant of the job
+	Job     int64     // ID of the job
+	Fence   int64     // fence of the run
 	Expires time.Time // precise to the second
 }
 
@@ -34,7 +35,7 @@ type SecretKeeper interface {
 	Secret(ctx context.Context, name string) ([]byte, error) // Secret returns the secret with the given name.
 }
 
-// CallbackKey returns the key of all tokens.
+// CallbackKey returns the key that signs all tokens.
 func CallbackKey(ctx context.Context, keeper SecretKeeper) ([]byte, error) {
 	return keeper.Secret(ctx, "callback")
 }
@@ -46,8 +47,8 @@ func MakeToken(key []byte, c Callback) string {
 }
 
 // VerifyToken returns the callback of a token. It returns ErrForged for a token that
-// was not issued by this service, and fairlead.ErrExpired for one that has expired.
-// Callers compare the other fields with the use that is made of the token.
+// this service did not issue, and fairlead.ErrExpired for one that has expired. The
+// caller compares the other fields of the callback with the request.
 func VerifyToken(key []byte, token string, now time.Time) (Callback, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], seal(key, raw[sha256.Size:])) {

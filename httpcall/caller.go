@@ -23,8 +23,9 @@ type Caller struct {
 	wire   *wire // of those for very many calls
 }
 
-// NewCaller returns a caller whose connections the guard checks. It follows no
-// redirects and ignores the environment's proxy settings: both would bypass the guard.
+// NewCaller returns a caller that makes only connections permitted by the guard. It
+// follows no redirects and ignores the environment's proxy settings: both would bypass
+// the guard.
 func NewCaller(guard *Guard) *Caller { return newCaller(guard, nil) }
 
 func newCaller(guard *Guard, config *tls.Config) *Caller {
@@ -53,8 +54,8 @@ func newTransport(guard *Guard, config *tls.Config) *http.Transport {
 	}
 }
 
-// Client returns an HTTP client whose connections the guard checks, for code that needs
-// more than a Reply. It follows no redirects.
+// Client returns an HTTP client that makes only connections permitted by the guard, for
+// code that needs more than a Reply. It follows no redirects.
 func (g *Guard) Client() *http.Client { return NewCaller(g).client }
 
 // Reply is a target's answer.
@@ -62,12 +63,12 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte // at most maxAnswer bytes
-	Cut    bool   // the body was longer and was truncated
+	Cut    bool   // whether the body was longer and was truncated
 }
 
-// Do makes one call. Its errors are outcomes of the job. The job fails for good if the
-// answer is a 4xx status other than 408, 425 and 429, or if the guard denies the
-// address. Every other failure is retried.
+// Do makes one call. Its errors are outcomes of the job. A 4xx status other than 408,
+// 425 and 429, or an address that the guard denies, fails the job for good. Every other
+// failure is retried.
 func (c *Caller) Do(request *http.Request) (Reply, error) {
 	reply, err := c.exchange(request)
 	if err == nil && reply.Status/100 == 2 {

@@ -37,7 +37,7 @@ func (c *expressionChecker) check(node ast.Node) error {
 		return nil
 	case *ast.IdentifierNode:
 		if n.Value != "status" && n.Value != "headers" && n.Value != "body" {
-			return fmt.Errorf("has the unknown name %q; known are status, headers and body", n.Value)
+			return fmt.Errorf("has the unknown name %q; known names are status, headers and body", n.Value)
 		}
 		return nil
 	case *ast.UnaryNode:

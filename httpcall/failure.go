@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// Class is a class of failed calls.
+// Class is a class of failures of calls.
 type Class string
 
 // The classes of failures.
@@ -24,14 +24,14 @@ const (
 
 // Error is the error of a failed call. Its text begins with its class.
 type Error struct {
-	Class Class
-	Err   error
+	Class Class // class of the failure
+	Err   error // cause
 }
 
-// Error returns the text of the error.
+// Error returns the class and the text of the error.
 func (e *Error) Error() string { return string(e.Class) + ": " + e.Err.Error() }
 
-// Unwrap returns the error inside.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // noAnswer is the failure of a call that got no whole answer.

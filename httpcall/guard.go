@@ -13,8 +13,8 @@ import (
 )
 
 // Guard decides which addresses may be called. It checks the resolved address when the
-// connection is made, so that a name cannot point elsewhere between the check and the
-// call.
+// connection is made, so that a host name cannot resolve to another address between the
+// check and the call.
 type Guard struct {
 	local    bool // loopback and private addresses are allowed
 	networks []netip.Prefix
@@ -23,12 +23,13 @@ type Guard struct {
 	dialer   net.Dialer
 }
 
-// NewGuard returns a guard. The entries of allow are networks in CIDR notation or
-// single addresses, which may then be called in any case, and names of hosts, which may
-// then be called even if their addresses are private. Link-local addresses, which
-// include the metadata services of clouds, and addresses that no service should have
-// are denied unless their network is listed. Loopback and private addresses are denied
-// unless they are listed or local is true.
+// NewGuard returns a guard. Each entry of allow is a network in CIDR notation, a single
+// address or a host name. Networks and addresses in the list are always permitted;
+// hosts in the list are permitted even if their addresses are private. Link-local
+// addresses, which include the metadata services of clouds, and addresses that are not
+// valid for services are denied unless their network is listed. Loopback and private
+// addresses are denied unless they are listed or local is true. NewGuard returns an
+// error for an invalid entry.
 func NewGuard(allow []string, local bool) (*Guard, error) {
 	g := &Guard{local: local, hosts: map[string]bool{}}
 	g.dialer = net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}
@@ -48,8 +49,8 @@ func NewGuard(allow []string, local bool) (*Guard, error) {
 }
 
 // Alias redirects calls to a host and port to an address of this machine, and permits
-// them even though the address is private. No other calls are permitted by it. Alias is
-// meant for targets inside this process, whose address other nodes cannot use. Call it
+// these calls, but no others, even though the address is private. It is meant for
+// targets inside this process, which other nodes cannot reach by that address. Call it
 // before the guard is used.
 func (g *Guard) Alias(hostport string, address netip.AddrPort) {
 	if g.aliases == nil {
@@ -71,7 +72,7 @@ func isHost(text string) bool {
 // hostName is a name of a host as it is compared.
 func hostName(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
 
-// DeniedError means that the operator does not permit calls to an address.
+// DeniedError is returned for a call to an address that the operator does not permit.
 type DeniedError struct{ Address string } // host and port as the call specifies them, not the resolved address
 
 // Error returns the text of the error.

@@ -8,16 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Options configures a handler. Guard is required; the zero value of every other field
-// is useful.
+// Options configures a handler. Only Guard is required.
 type Options struct {
-	Guard   *Guard
-	Secrets *Secrets      // secrets that calls may refer to; nil means none
+	Guard   *Guard        // decides which addresses may be called; required
+	Secrets *Secrets      // secrets that calls may reference; nil means none
 	Timeout time.Duration // timeout of a call that sets none; default 15s
 
-	// Keeper provides the key for callback tokens. Without it no call can be async.
+	// Keeper provides the key for callback tokens. It is required for async calls.
 	Keeper    SecretKeeper
-	PublicURL string // URL at which targets reach the service for their callbacks
+	PublicURL string // URL of the service for the callbacks of targets
 
 	// Schedule returns the schedule that created a job and the due instant, or the zero
 	// Origin if no schedule did. It may be nil.
@@ -35,7 +34,7 @@ type Handler struct {
 	breakers *breakers
 }
 
-// New returns a handler.
+// New returns a handler. Register it with a mux.
 func New(options Options) *Handler {
 	if options.Timeout <= 0 {
 		options.Timeout = 15 * time.Second
@@ -45,17 +44,17 @@ func New(options Options) *Handler {
 	}
 }
 
-// SetPublicURL sets Options.PublicURL if it is only known after New. The node must not
-// run yet.
+// SetPublicURL sets Options.PublicURL, for programs that learn it only after New. Call
+// it before the node runs.
 func (h *Handler) SetPublicURL(url string) { h.options.PublicURL = url }
 
-// Register adds the kind to a mux.
+// Register registers the handler for jobs of kind "http" with a mux.
 func (h *Handler) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{TimeoutOf: h.timeoutOf}, h)
 }
 
-// Validate validates args like the function Validate, and also refuses secrets that are
-// not listed here.
+// Validate validates args like the function Validate, and also refuses references to
+// secrets that are not in Options.Secrets.
 func (h *Handler) Validate(args json.RawMessage) error {
 	p, err := compile(args)
 	if err != nil {
@@ -98,7 +97,7 @@ func (h *Handler) timeoutOf(job *fairlead.Job) time.Duration {
 	}
 }
 
-// Origin is the schedule and instant of a run. The zero value belongs to a job that no
+// Origin is the schedule and due instant of a run. The zero value is for a job that no
 // schedule created.
 type Origin struct {
 	Schedule string    // name of the schedule

@@ -7,28 +7,29 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// ItemsLoop makes many calls at once on one goroutine. No other goroutine may use it.
-// For targets that answer quickly, it is faster than a goroutine per call.
+// ItemsLoop makes many calls concurrently on one goroutine, and must not be used by
+// others. It is faster than a goroutine per call if targets answer quickly.
 type ItemsLoop interface {
 	// Begin starts the call for an item, identified by a number.
 	Begin(run *ItemsRun, number int, item CallItem)
-	// Wait waits until calls have ended, but at most for the given time. Its result is
-	// valid until the next call of Wait.
+	// Wait waits until at least one call has ended, but at most for the given time. Its
+	// result is valid until the next call of Wait.
 	Wait(most time.Duration) []ItemsEnd
 	// Fits reports whether a loop is suitable for calls of this kind.
 	Fits() bool
-	// Close releases the loop. Call it when no call is in progress.
+	// Close releases the loop. No call may be in progress.
 	Close()
 }
 
 // ItemsEnd is the end of a call for an item: the result of ItemsRun.Do.
 type ItemsEnd struct {
-	Number int
+	Number int // number given to Begin
 	Reply  Reply
 	Err    error
 }
 
-// Loop returns a loop for calls under a context, or nil if a loop would not help.
+// Loop returns a loop for calls under a context. It returns nil if loops are not
+// supported on this system or would not be faster.
 func (r *ItemsRun) Loop(ctx context.Context) ItemsLoop {
 	if r.pattern == nil || tracing.Traceparent(ctx) != "" {
 		return nil

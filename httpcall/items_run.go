@@ -23,9 +23,9 @@ type ItemsRun struct {
 	watched atomic.Pointer[watch]
 }
 
-// Under prepares the call for a run over items. A timeout of zero means that of the
-// call. Key returns the Idempotency-Key of a call for a set of items, and must always
-// return the same key for the same items.
+// Under prepares the call for a run over items. If timeout is zero, the call's own
+// timeout applies. The function key returns the Idempotency-Key of the call for a set
+// of items, and must always return the same key for the same items.
 func (c *ItemsCall) Under(job *fairlead.Job, sweep int64, perCall int, timeout time.Duration, key func(items []CallItem) string) *ItemsRun {
 	r := &ItemsRun{call: c, job: job, sweep: sweep, perCall: perCall, key: key, timeout: timeout}
 	if r.timeout <= 0 {

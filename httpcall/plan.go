@@ -47,8 +47,8 @@ type header struct {
 	value template
 }
 
-// Validate returns an *fairlead.InvalidError that names every invalid field if the args
-// can never be a call.
+// Validate validates the args of a job of kind "http". It returns an
+// *fairlead.InvalidError that names every invalid field.
 func Validate(args json.RawMessage) error {
 	p, err := compile(args)
 	if err != nil {

@@ -81,7 +81,7 @@ func (c *condition) met(reply Reply) error {
 		listed = listed || reply.Status >= s.from && reply.Status <= s.to
 	}
 	if !listed {
-		return fmt.Errorf("answered %s", statusText(reply.Status))
+		return fmt.Errorf("responded with %s", statusText(reply.Status))
 	}
 	if c.expression == nil {
 		return nil
@@ -91,7 +91,7 @@ func (c *condition) met(reply Reply) error {
 		return fmt.Errorf("responded, but success.expression cannot be evaluated: %w", err)
 	}
 	if !holds {
-		return fmt.Errorf("answered %s, but success.expression is false", statusText(reply.Status))
+		return fmt.Errorf("responded with %s, but success.expression is false", statusText(reply.Status))
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 	}, nil
 }
 
-// CallbackTimeout returns how long a job waits for its callback, which is also the most
-// by which its target can extend the wait at once.
+// CallbackTimeout returns the time for which a job waits for its callback. This is also
+// the longest extension of the wait that its target can request at once.
 func CallbackTimeout(job *fairlead.Job) time.Duration {
 	var call struct {
 		CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds"`

@@ -13,13 +13,13 @@ import (
 // longestTry is how long a call may take for whose end a person waits.
 const longestTry = time.Minute
 
-// Try makes the call of a job once without storing the job, and returns the snapshot
-// that would be stored and whether the call is a success. The guard, secrets, timeouts
-// and the state of the target apply as for a run, and nothing is retried. The
-// idempotency key is not that of any run.
+// Try makes the call of a job once without storing the job. It returns the snapshot
+// that would be stored, and reports whether the call succeeded. The guard, secrets,
+// timeouts and the state of the target apply as for a run, but Try retries nothing and
+// uses an idempotency key of its own.
 //
-// Try returns an error if nothing was sent: ErrInvalid for args that are no call or
-// that wait for a callback, which only a stored job can receive, and ErrConflict if the
+// Try returns an error if it sent nothing: ErrInvalid for invalid args and for an async
+// call, because only a stored job can receive a callback, and ErrConflict if the
 // target's breaker is open.
 func (h *Handler) Try(ctx context.Context, job *fairlead.Job, origin Origin) (snapshot Snapshot, success bool, err error) {
 	p, err := compile(job.Args)

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// Counting jobs costs the database more the more there are. It is asked at
-	// most so often, and for at most a twentieth of the time.
+	// Counting jobs gets more expensive with the number of jobs. The census therefore runs at
+	// most once per censusPause and takes at most one part in censusShare of the time.
 	censusPause = 5 * time.Second
 	censusShare = 20
-	// A scrape does not wait longer for the database.
+	// censusPatience limits how long a scrape waits for the database.
 	censusPatience = 4 * time.Second
 )
 
-// census shows what the store holds. A store that is away makes no scrape fail:
-// then fairlead_store_up is 0 and what it would tell is left out.
+// census exports the contents of the store. An unavailable store does not fail a scrape:
+// then fairlead_store_up is 0 and the other values are left out.
 type census struct {
 	store driver.Store
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	next time.Time // when the store is asked again
+	next time.Time // time of the next census
 	last []prometheus.Metric
 }
 
@@ -51,22 +51,22 @@ var (
 	lookAge    = describe("fairlead_hold_look_age_seconds", "Time since a node last recorded what keeps jobs waiting. Missing if no node ever has.")
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *census) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{storeUp, liveNodes, deadNodes, liveJobs, readyJobs, oldestWait, tenantJobs, openBulks, lookAge} {
 		to <- desc
 	}
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c *census) Collect(to chan<- prometheus.Metric) {
 	for _, metric := range c.current() {
 		to <- metric
 	}
 }
 
-// current is what is known, asked anew when it is old. Of scrapes at the same
-// instant one asks and the others wait for it.
+// current returns the metrics of the last census, or of a new one if that is too old. Of
+// concurrent scrapes, one performs the census and the others wait for it.
 func (c *census) current() []prometheus.Metric {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *census) current() []prometheus.Metric {
 	return c.last
 }
 
-// take asks the store.
+// take performs a census.
 func (c *census) take() []prometheus.Metric {
 	ctx, cancel := context.WithTimeout(context.Background(), censusPatience)
 	defer cancel()

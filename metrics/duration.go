@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// outcome is how a run ended.
+// outcome is the result of a run.
 type outcome int
 
 const (
 	succeeded outcome = iota
-	failed            // for good
+	failed            // failed for good
 	cancelled
 	retried
 	snoozed
 	released
-	waiting // for an answer
-	lost    // the job had been taken away: what the run did does not count
+	waiting // waiting for an answer
+	lost    // the job had been taken away, so the run's result does not count
 	outcomes
 )
 
@@ -50,13 +50,13 @@ func outcomeOf(move fairlead.Move, settled fairlead.Settled) outcome {
 	}
 }
 
-// durations are the histograms of how long runs took. Their labels are looked up
-// once for each kind and outcome, not for each job.
+// durations contains the histograms of run durations. Labels are looked up once per kind
+// and outcome, not for each job.
 type durations struct {
 	all *prometheus.HistogramVec
 
 	mu    sync.RWMutex
-	kinds map[string]*[outcomes]prometheus.Observer // nil: has not happened
+	kinds map[string]*[outcomes]prometheus.Observer // nil = has not happened yet
 }
 
 func newDurations() *durations {

@@ -13,10 +13,10 @@ import (
 const (
 	topTenants  = 20
 	topQueues   = 200
-	newestBulks = 100 // that are looked at
+	newestBulks = 100 // number of bulks that are read
 )
 
-// findings are what a census has found.
+// findings contains the results of a census.
 type findings []prometheus.Metric
 
 func (f *findings) gauge(desc *prometheus.Desc, value float64, labels ...string) {

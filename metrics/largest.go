@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// others stands for all that are not shown by their name. What really has this
-// name is counted among them.
+// others is the name that stands for all entries not listed by name. An entry that really
+// has this name is counted among them.
 const others = "(other)"
 
-// largest returns the n that have most jobs ready or running, and one more that
-// is all others together, if there are any: names are chosen by users, and each
-// costs the monitoring a series.
+// largest returns the n entries with the most ready and running jobs, and one more entry
+// that sums up the rest. Users choose the names, and each name costs the monitoring system
+// a time series.
 func largest(n int, all []fairlead.Usage) []fairlead.Usage {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b fairlead.Usage) int {

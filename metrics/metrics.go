@@ -1,14 +1,14 @@
-// Package metrics shows what a node and its store do to Prometheus.
+// Package metrics exports metrics of a node and its store to Prometheus.
 //
 //	m := metrics.New(metrics.Options{})
-//	store := m.Store(opened) // times what nodes ask of it
+//	store := m.Store(opened) // measures the calls of nodes
 //	node, err := engine.New(store, mux, engine.Options{Observer: m})
-//	m.Watch(node, store)     // reads both when it is asked
+//	m.Watch(node, store)     // reads both on each scrape
 //	http.Handle("GET /metrics", m.Handler())
 //
-// What each node counts is its own: add it up over nodes. What is read from the
-// store is the same on every node: take the largest. docs/reference/metrics.md
-// lists all of it, with what to alarm on.
+// Counters of a node are its own: sum them over all nodes. Values read from the store are
+// the same on every node: use the maximum. docs/reference/metrics.md lists all metrics and
+// suggests alerts.
 package metrics
 
 import (
@@ -20,13 +20,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options of Metrics. The zero value is useful.
+// Options configures Metrics. The zero value works.
 type Options struct {
-	Version string       // shown as a label of fairlead_build_info
+	Version string       // version in the label of fairlead_build_info
 	Logger  *slog.Logger // default slog.Default()
 }
 
-// Metrics is what one process shows. It is an engine.Observer and a bulk.Observer.
+// Metrics contains the metrics of one process. It implements engine.Observer and
+// bulk.Observer.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
@@ -34,8 +35,8 @@ type Metrics struct {
 	statements *prometheus.HistogramVec
 }
 
-// New makes metrics with a registry of their own: what other packages of the
-// program register elsewhere is not shown.
+// New returns Metrics with a registry of its own. Metrics that other packages of the
+// program register elsewhere are not included.
 func New(options Options) *Metrics {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
@@ -58,8 +59,8 @@ func New(options Options) *Metrics {
 	return m
 }
 
-// Handler answers a scrape. Whatever cannot be read is left out; the rest is
-// shown all the same.
+// Handler returns the handler for scrapes. Metrics that cannot be read are left out; the
+// others are still exported.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,

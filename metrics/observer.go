@@ -17,7 +17,7 @@ var (
 	_ bulk.Observer   = (*Metrics)(nil)
 )
 
-// observer counts what the node does.
+// observer counts the actions of the node.
 type observer struct {
 	engine.NoObserver
 
@@ -76,8 +76,7 @@ func (o *observer) Claimed(jobs int, _ time.Duration) {
 	o.claimed.Add(float64(jobs))
 }
 
-// Ended counts the end of a run. A run that was given back before it began has
-// not ended in any way that counts.
+// Ended counts the end of a run. A run that was given back before it began does not count.
 func (o *observer) Ended(job *fairlead.Job, settlement fairlead.Settlement, settled fairlead.Settled, took time.Duration) {
 	how := outcomeOf(settlement.Move, settled)
 	if how == lost {
@@ -91,45 +90,45 @@ func (o *observer) Ended(job *fairlead.Job, settlement fairlead.Settlement, sett
 	}
 }
 
-// Flushed counts what could not be written.
+// Flushed counts settlements that could not be written.
 func (o *observer) Flushed(settlements int, _ time.Duration, err error) {
 	if err != nil {
 		o.unwritten.Add(float64(settlements))
 	}
 }
 
-// Reaped counts jobs that were taken back, whatever became of them.
+// Reaped counts jobs that were taken back, with any outcome.
 func (o *observer) Reaped(reaped driver.Reaped) {
 	o.lostNodes.Add(float64(reaped.Nodes))
 	o.reaped.Add(float64(reaped.Jobs + reaped.Poisoned + reaped.Cancelled))
 }
 
-// BulkStepped counts what a step of a bulk came to.
+// BulkStepped counts the jobs of a step of a bulk.
 func (o *observer) BulkStepped(done, missed int64) {
 	o.bulkJobs.WithLabelValues("done").Add(float64(done))
 	o.bulkJobs.WithLabelValues("missed").Add(float64(missed))
 }
 
-// LeaseLost counts that the node starts over.
+// LeaseLost counts lost leases, after which the node joins again.
 func (o *observer) LeaseLost() { o.leaseLosses.Inc() }
 
-// Conducted counts looks at batches that failed.
+// Conducted counts failed checks of batches.
 func (o *observer) Conducted(_ time.Duration, err error) {
 	if err != nil {
 		o.uncounted.Inc()
 	}
 }
 
-// Unreaped returns how many jobs of dead nodes are left.
+// Unreaped sets the number of jobs of dead nodes that are yet to be taken back.
 func (o *observer) Unreaped(jobs int) { o.unreaped.Set(float64(jobs)) }
 
 // Stalled counts a stall.
 func (o *observer) Stalled() { o.stalls.Inc() }
 
-// Abandoned counts a handler that would not end.
+// Abandoned counts handlers that did not return.
 func (o *observer) Abandoned(*fairlead.Job) { o.abandoned.Inc() }
 
-// Fired counts an instant, and how late a run by the clock is.
+// Fired counts a fire, and measures the delay of a scheduled run.
 func (o *observer) Fired(fire schedule.PlannedFire, late time.Duration) {
 	outcome := "run"
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Store is a store whose work for nodes and enqueuers is timed. Questions of
-// people are not: they take as long as what is asked for.
+// Store returns a store that measures the duration of calls by nodes and enqueuers. It does
+// not measure queries by users, because their duration depends on the query.
 func (m *Metrics) Store(store driver.Store) driver.Store {
 	timer := func(statement string) timer { return timer{m.statements.WithLabelValues(statement)} }
 	return &timedStore{
@@ -33,56 +33,57 @@ type timedStore struct {
 	promote, reap, expire, prune                         timer
 }
 
-// timer is the histogram of one verb.
+// timer is the histogram of one operation.
 type timer struct {
 	seconds prometheus.Observer
 }
 
 func (t timer) since(begin time.Time) { t.seconds.Observe(time.Since(begin).Seconds()) }
 
-// Enqueue is timed.
+// Enqueue measures the duration of Enqueue.
 func (s *timedStore) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	defer s.enqueue.since(time.Now())
 	return s.Store.Enqueue(ctx, jobs)
 }
 
-// EnqueueOnce is timed.
+// EnqueueOnce measures the duration of EnqueueOnce.
 func (s *timedStore) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	defer s.enqueueOnce.since(time.Now())
 	return s.Store.EnqueueOnce(ctx, once, jobs)
 }
 
-// Join is timed.
+// Join measures the duration of Join.
 func (s *timedStore) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	defer s.join.since(time.Now())
 	return s.Store.Join(ctx, node, lease)
 }
 
-// Beat is timed.
+// Beat measures the duration of Beat.
 func (s *timedStore) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	defer s.beat.since(time.Now())
 	return s.Store.Beat(ctx, beat)
 }
 
-// Leave is timed.
+// Leave measures the duration of Leave.
 func (s *timedStore) Leave(ctx context.Context, node fairlead.NodeID) error {
 	defer s.leave.since(time.Now())
 	return s.Store.Leave(ctx, node)
 }
 
-// Claim is timed.
+// Claim measures the duration of Claim.
 func (s *timedStore) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	defer s.claim.since(time.Now())
 	return s.Store.Claim(ctx, claim)
 }
 
-// Settle is timed.
+// Settle measures the duration of Settle.
 func (s *timedStore) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	defer s.settle.since(time.Now())
 	return s.Store.Settle(ctx, settlements)
 }
 
-// Save is timed. That it is refused is counted here: no observer hears of it.
+// Save measures the duration of Save. It also counts refused saves, because no observer is
+// notified of them.
 func (s *timedStore) Save(ctx context.Context, save fairlead.Save) error {
 	defer s.save.since(time.Now())
 	err := s.Store.Save(ctx, save)
@@ -92,43 +93,44 @@ func (s *timedStore) Save(ctx context.Context, save fairlead.Save) error {
 	return err
 }
 
-// Report is timed.
+// Report measures the duration of Report.
 func (s *timedStore) Report(ctx context.Context, starts []driver.Starts) error {
 	defer s.report.since(time.Now())
 	return s.Store.Report(ctx, starts)
 }
 
-// Held is timed.
+// Held measures the duration of Held.
 func (s *timedStore) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	defer s.held.since(time.Now())
 	return s.Store.Held(ctx, node)
 }
 
-// Promote is timed.
+// Promote measures the duration of Promote.
 func (s *timedStore) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	defer s.promote.since(time.Now())
 	return s.Store.Promote(ctx, limit)
 }
 
-// Reap is timed.
+// Reap measures the duration of Reap.
 func (s *timedStore) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	defer s.reap.since(time.Now())
 	return s.Store.Reap(ctx, reap)
 }
 
-// Overdue is timed as a part of Expire, which comes only if there is something to expire.
+// Overdue measures the duration of Overdue as part of Expire, which is only called if there
+// is something to expire.
 func (s *timedStore) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	defer s.expire.since(time.Now())
 	return s.Store.Overdue(ctx, limit)
 }
 
-// Expire is timed.
+// Expire measures the duration of Expire.
 func (s *timedStore) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	defer s.expire.since(time.Now())
 	return s.Store.Expire(ctx, overdue)
 }
 
-// Prune is timed.
+// Prune measures the duration of Prune.
 func (s *timedStore) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	defer s.prune.since(time.Now())
 	return s.Store.Prune(ctx, keep, limit)

@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// Node is what is asked of a node; an *engine.Engine is one.
+// A Node provides the metrics of a node. *engine.Engine implements it.
 type Node interface {
-	// Stats answers from memory.
+	// Stats returns values from memory, without blocking.
 	Stats() engine.Stats
 }
 
-// Watch shows what the node does right now and what the store holds. It is
-// called once.
+// Watch exports the current activity of the node and the contents of the store. It must be
+// called only once.
 func (m *Metrics) Watch(node Node, store driver.Store) {
 	m.registry.MustRegister(nodeGauges(node)...)
 	m.registry.MustRegister(newCensus(store, m.log))

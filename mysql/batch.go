@@ -26,8 +26,8 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 	return row, err
 }
 
-// Batches lists the matching batches, newest first. It is not shared: the query names
-// the index that serves the filter.
+// Batches returns the matching batches, newest first. Unlike most queries it is not
+// shared between stores, because it names the index for the filter.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -10,9 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores how far the run of a shard has come. It first reads the orders of the
-// run, without a lock. It then writes the number of the share in them with the rest,
-// mostly in one statement that is a transaction of its own.
+// Checkpoint stores the progress of the run of a shard and returns its orders. It
+// returns ErrLeaseLost if the run has lost its lease, and ErrConflict for a mark that
+// is smaller than the stored one. It first reads the orders without a lock, and then
+// writes the progress together with the number of the share in the orders, usually in
+// one statement that is a transaction of its own.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

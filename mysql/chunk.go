@@ -24,8 +24,9 @@ func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
 	return nil
 }
 
-// Chunks returns the matching chunks of a batch, in the order of their numbers. It is
-// not shared: the query names the index that serves the filter.
+// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
+// most queries it is not shared between stores, because it names the index for the
+// filter.
 func (s *Store) Chunks(ctx context.Context, batch int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

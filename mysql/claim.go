@@ -14,7 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Claim leases ready jobs to a node.
+// Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not
+// alive.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Conduct calls act with a batch under its lock.
+// Conduct calls act with a batch under its lock. It returns ErrNotFound for an unknown
+// batch.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)

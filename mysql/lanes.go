@@ -110,7 +110,7 @@ func (s *Store) laneKey(ctx context.Context, lane int32) (sqlstore.LaneKey, erro
 	}
 	key, known := s.lanes.Key(lane)
 	if !known {
-		return key, fmt.Errorf("there is no lane %d", lane)
+		return key, fmt.Errorf("lane %d does not exist", lane)
 	}
 	return key, nil
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// SetLimit sets or removes the limit of a scope.
+// SetLimit sets or removes the limit of a scope. It returns ErrInvalid if the minimums
+// of tenants would exceed the global cap.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen sets a limit like SetLimit, unless it was changed since the caller read
-// it.
+// SetLimitSeen sets a limit like SetLimit. It returns ErrConflict if the limit has
+// changed since the caller read it.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }
@@ -42,7 +43,7 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 	})
 }
 
-// Limits lists every limit with its use.
+// Limits lists all limits with their use.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -65,8 +66,8 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return uses, nil
 }
 
-// Verify counts the jobs of each limit and the tasks of each open batch again, and
-// corrects wrong counts.
+// Verify counts the jobs of each limit and the tasks of each open batch again, corrects
+// wrong counts, and returns them.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	drift, err = s.reholdAll(ctx, "verify")
 	slices.SortFunc(drift, func(a, b driver.Drift) int {

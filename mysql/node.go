@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node. Fences given out from now on are larger than all earlier ones,
-// whatever the database has lost.
+// Join registers a node and grants it a lease. Fences issued from now on are larger
+// than all earlier ones, even if the database has lost commits.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -66,7 +66,8 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 }
 
-// Beat extends the lease of a node.
+// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
+// unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -196,8 +197,8 @@ func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.H
 	return still, nil
 }
 
-// Held returns the jobs that are leased to a node. It checks no token for a node that
-// did not join here: the caller does nothing in that node's name.
+// Held lists the jobs that are leased to a node. The node may have joined through
+// another process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -225,7 +226,8 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 }
 
 // Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat.
+// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
+// unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -244,7 +246,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return nil
 }
 
-// Leave ends the lease of a node.
+// Leave ends the lease of a node immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -264,7 +266,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Save keeps progress and memo of a running job.
+// Save stores the progress and memo of a running job under its fence. It returns
+// ErrLeaseLost if the fence is not the job's current one.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return saveBriefly(ctx, func() error { return s.saveOnce(ctx, save) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns the job.
+// Get returns a job. It returns ErrNotFound for an unknown ID.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.find(ctx, "get", fairlead.Filter{IDs: []int64{id}, Limit: 1})
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	return jobs[0], nil
 }
 
-// Find returns the jobs that match.
+// Find returns the matching jobs, newest first.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	return s.find(ctx, "find", filter)
 }
@@ -33,7 +33,7 @@ func (s *Store) find(ctx context.Context, verb string, filter fairlead.Filter) (
 	})
 }
 
-// FindPage returns a page of the jobs that match.
+// FindPage returns a page of the matching jobs, newest first.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	return s.findPage(ctx, "find", filter)
 }
@@ -71,13 +71,13 @@ func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
 	return s.refreshLanes(ctx)
 }
 
-// Tally counts the jobs that match by state.
+// Tally counts the matching jobs by state.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	count, err := s.TallyUpTo(ctx, filter, 0)
 	return count.States, err
 }
 
-// TallyUpTo counts the jobs that match by state, up to a number.
+// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	return count, nil
 }
 
-// Attempts lists the recorded runs of a job.
+// Attempts lists the recorded attempts of a job, oldest first.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return attempts, nil
 }
 
-// Nodes lists the live nodes, and dead ones that are still on record.
+// Nodes lists the live nodes, and the dead nodes that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Reap declares nodes dead whose lease has run out, and takes back jobs of dead
-// or unknown nodes.
+// Reap declares nodes with expired leases dead, and takes back the jobs of dead and
+// unknown nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -176,8 +176,9 @@ func (t *txn) jumpIDs(ctx context.Context, agreed *agreement, lost bool) error {
 
 var _ driver.Restorer = (*Store)(nil)
 
-// Restored must be called after the database was restored into a server that was not
-// restarted: the store cannot notice that itself.
+// Restored records that the database was restored from a backup, and raises the
+// counters of fences and IDs above all earlier values. Call it after a restore into a
+// server that was not restarted, which the store cannot detect itself.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	agreed, err := s.meetOnce(ctx, anyLoss)
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// PutSchedule creates or replaces a schedule.
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
+// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (stored schedule.Schedule, err error) {
 	ctx = sqlstore.MayWait(ctx)
 	body, err := sqlstore.EncodeSchedule(&sc)
@@ -138,7 +140,8 @@ type oneMore struct {
 // Scan reads the columns that are asked for, and the last one.
 func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last)...) }
 
-// DeleteSchedule removes a schedule. Its active runs continue; its queued runs end.
+// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
+// continue. DeleteSchedule returns ErrNotFound for an unknown schedule.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.inTx(ctx, "delete schedule", func(ctx context.Context, t *txn) error {

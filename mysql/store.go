@@ -1,87 +1,87 @@
-// Package mysql keeps jobs in MySQL (8.0.13 or later) or MariaDB (10.6 or
-// later).
+// Package mysql stores jobs in MariaDB (10.6 or later) or MySQL (8.0.13 or later).
 //
 //	store, err := mysql.Open(ctx, "mysql://user:password@host:3306/database")
 //
-// # How it moves jobs
+// # Moves
 //
 // A move is a short transaction at READ COMMITTED: it locks the job's row in its place,
-// decides by what it finds there, deletes that row and inserts another. It reads what
-// else it needs in a statement after the lock. Claims and housekeeping skip rows that
-// other transactions have locked, so they never wait. The store retries whole
-// transactions after deadlocks and lock timeouts.
+// decides by that row, deletes it and inserts another. It reads all further data in
+// statements after the lock. Claims and housekeeping skip rows that other transactions
+// have locked, so they never wait. The store retries whole transactions after deadlocks
+// and lock timeouts.
 //
 // # Many lanes
 //
-// From some hundred lanes on, a claim does not read each. The process remembers where
-// the ready jobs of lanes begin, as a lower bound. It reads a lane again after a wake,
-// from this process or another, and after a second in any case. A claim considers lanes
-// in the remembered order, and reads them before it takes anything.
+// With more than a few hundred lanes, a claim does not read all of them. The process
+// remembers a lower bound of the position at which the ready jobs of each lane begin. It
+// reads a lane again after a wake, from this process or another, and at least once a
+// second. A claim considers lanes in the remembered order, and reads them before it takes
+// any job.
 //
 // # Limits
 //
-// A claim locks the limits of the lanes that it takes from and writes their use. A
-// transaction that ends or moves a running job only inserts what the job gives back,
-// and never waits for a claim. A running job carries the set of limits that it counts
-// against, so it gives back what it took. If other limits apply to it from now on (one
-// is set where there was none, or removed, or a tenant changes its parent), it is moved
-// to another set. That change waits for open transactions of callers that have settled
-// jobs, and claims wait for the change.
+// A claim locks the limits of its lanes and writes their use. A transaction that ends or
+// moves a running job only inserts the use that the job returns, and never waits for a
+// claim. A running job records the set of limits that it counts against, so it returns
+// exactly the use that it took. If other limits come to apply to it (a limit is added or
+// removed, or a tenant changes its parent), the job moves to another set. That change
+// waits for open transactions of callers that have settled jobs, and claims wait for the
+// change.
 //
 // # Gates
 //
-// A transaction that parks a job or gives back a place also posts the gate to
-// gate_news, and never waits for the gate. After its commit, the gate admits in a
-// separate transaction, which waits for its turn at the gate and locks the rules as
-// claims do. If the process dies in between, the gate_news rows stay, and the next
-// Promote of any process admits.
+// A transaction that parks a job or frees a place also inserts the gate into gate_news,
+// and never waits for the gate. After its commit, the gate admits jobs in a separate
+// transaction, which waits for its turn at the gate and locks the rules as claims do. If
+// the process dies in between, the gate_news rows stay, and the next Promote of any
+// process admits the jobs.
 //
 // # Schedules
 //
-// A transaction that acts upon a schedule has locked the schedule's row and its open
-// runs, those that had not ended when they were last read. A job that ends does not
-// touch its schedule: each tick looks for open runs that are done by now.
+// A transaction that acts on a schedule locks the schedule's row and its open runs: the
+// runs that had not ended when they were last read. A job that ends does not touch its
+// schedule: each tick looks for open runs that have ended.
 //
 // # Batches
 //
-// A transaction that acts upon a batch has locked the batch's row. A job that ends does
-// not touch its batch: the transaction that acts upon the batch reads which of the
-// released jobs are done by now.
+// A transaction that acts on a batch locks the batch's row. A job that ends does not
+// touch its batch: the transaction that acts on the batch looks for released jobs that
+// have ended.
 //
 // # Sweeps
 //
-// A transaction that steers a sweep has locked the sweep's row. Runs of shards store
-// their progress in separate rows, which they write together with the row of their
-// running job, without reading the sweep: neither waits for the other.
+// A transaction that steers a sweep locks the sweep's row. Runs of shards store their
+// progress in separate rows, which they write together with the row of their running
+// job, without reading the sweep: neither waits for the other.
 //
-// # A server that lost its last commits
+// # Lost commits
 //
-// A failover, a crash and a restore may take back commits that processes have seen.
-// Each connection reads its server's identity and start. All processes agree in one row
-// on the server they use, and drop what they have cached if that changes. Cached values
-// are compared nevertheless: the statement that reads the clock for new jobs compares
-// their lanes with the database, a claim reads the names of the lanes that it locks
-// jobs of, and a node's row has a token and its last beat. No lane is locked for that.
-// Fences follow the clock, and ids jump over those that may have been given out before.
+// A failover, a crash or a restore may undo commits that processes have seen. Each
+// connection reads its server's identity and start time. All processes agree on the
+// current server through one row, and drop their caches when it changes. They also verify
+// cached values: the statement that reads the clock for new jobs compares their lanes
+// with the database, a claim reads the names of the lanes in which it locks jobs, and a
+// node's row contains a token and its last beat. No lane is locked for that. Fences
+// follow the clock, and IDs skip values that may have been issued before.
 //
-// # What it needs of the server
+// # Server requirements
 //
-// The store needs the rights select, insert, update and delete in the database; to
-// bring its schema up to date also create, alter, drop and create view. It needs a
-// max_allowed_packet of at least 8 MiB, which is less than the default. It needs one
-// server that takes all writes: row locks of Galera and of group replication are local
-// to one member (a process that reaches another member of a Galera cluster than the
-// others is refused). A binary log must be by rows (the default), because READ
-// COMMITTED allows nothing else.
+// The store needs the privileges select, insert, update and delete in the database; to
+// bring the tables up to date also create, alter, drop and create view. It needs a
+// max_allowed_packet of at least 8 MiB, which is less than the default. All writes must
+// go to one server: row locks of Galera and of group replication are local to one member
+// (the store refuses a process that reaches another member of a Galera cluster than the
+// other processes). A binary log must be row-based (the default), because READ COMMITTED
+// allows no other format.
 //
-// A process that is stopped inside a transaction hides the rows it had locked until the
-// server ends the transaction, after Options.IdleLimit. MariaDB has a limit for exactly
-// that. MySQL has not, so there the server closes every connection that was idle for as
-// long, and the store opens it again when needed.
+// A process that is suspended inside a transaction hides the rows that it has locked until
+// the server ends the transaction, after Options.IdleLimit. MariaDB has a limit for idle
+// transactions. MySQL has none, so there the server closes every connection that was idle
+// for as long, and the store reopens it when needed.
 //
-// InnoDB removes deleted rows only when no older snapshot needs them: beside a
-// transaction at REPEATABLE READ that stays open for very long, claims read over the
-// remains of all jobs claimed since.
+// InnoDB removes deleted rows only when no older snapshot needs them: during a very long
+// transaction at REPEATABLE READ, claims read past the remains of all jobs claimed since
+// it began.
 package mysql
 
 import (
@@ -103,31 +103,32 @@ import (
 
 // Options configures a store. The zero value is useful.
 type Options struct {
-	// Prefix of the names of all tables; "fairlead_" if empty.
+	// Prefix is the prefix of the names of all tables; default "fairlead_".
 	Prefix string
-	// NoMigrate makes Open fail if the schema is not current, instead of
-	// bringing it up to date.
+	// NoMigrate prevents Open from creating or changing tables. Open then returns an error
+	// if they are not current.
 	NoMigrate bool
-	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
-	// Script and Close may then be called.
+	// SchemaOnly opens the store with tables of any version. Only Migrate, Schema, Script
+	// and Close may then be called.
 	SchemaOnly bool
-	// QueryTimeout bounds every call whose context has no earlier deadline; 30
-	// seconds if zero.
+	// QueryTimeout is the timeout of each call, unless its context ends earlier; default
+	// 30s.
 	QueryTimeout time.Duration
-	// IdleLimit is how long the server keeps an idle transaction open, in whole
-	// seconds; 5 seconds if zero.
+	// IdleLimit is the time after which the server ends an idle transaction of this store,
+	// in whole seconds; default 5s.
 	IdleLimit time.Duration
-	// MaxConns bounds the connections that move and read jobs; 16 if zero. Beats
-	// and other short statements have up to 4 more.
+	// MaxConns is the maximum number of connections that move and read jobs; default 16.
+	// Beats and other short statements use up to 4 more.
 	MaxConns int
-	// WakeAddr is the UDP address on which this process receives wakes from other
-	// processes: an IP address that they can reach and a port, which may be 0. The
-	// default, 127.0.0.1:0, receives those of processes on this machine; polling finds the
-	// jobs of others. "-" disables wakes between processes.
+	// WakeAddr is the UDP address on which this process receives notifications of new jobs
+	// from other processes: an IP address that they can reach, and a port, which may be 0.
+	// The default, 127.0.0.1:0, receives those of processes on this machine; nodes find the
+	// jobs of processes on other machines by polling. "-" disables notifications between
+	// processes.
 	WakeAddr string
 	// Waiting is called when Open or Migrate has waited for other connections for longer
-	// than a second, with a description of what it waits for, and again if that changes.
-	// It may be nil.
+	// than a second, with a description of the holder of the lock, and again if the holder
+	// changes. It may be nil.
 	Waiting func(whom string)
 	// Now is an SQL expression, in microseconds, that replaces the database's clock in
 	// tests.
@@ -153,7 +154,8 @@ var files embed.FS
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// Store is a driver.Store, an access.Store and a driver.Migrator.
+// Store is a driver.Store on MariaDB or MySQL. It also implements access.Store,
+// driver.Migrator and driver.Restorer.
 type Store struct {
 	features
 	options   Options
@@ -290,7 +292,7 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
-// Close ends all connections.
+// Close closes the store's connections.
 func (s *Store) Close() error {
 	var err error
 	s.commits.Close()
@@ -316,7 +318,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Now returns the database's clock.
+// Now returns the time of the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -8,7 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores how far the run of a shard has come, in one statement.
+// Checkpoint stores the progress of the run of a shard and returns its orders. It
+// returns ErrLeaseLost if the run has lost its lease, and ErrConflict for a mark that
+// is smaller than the stored one. It takes one statement.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	var sw sweep.Record
 	var granted sqlstore.Granted

@@ -36,8 +36,9 @@ func (c *chunkColumns) saved(batch int64) []any {
 	return []any{batch, c.numbers, c.held, c.out, c.marks}
 }
 
-// Chunks returns the matching chunks of a batch, in the order of their numbers. It is
-// not shared: each way to select them has a query whose plan is known.
+// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
+// most queries it is not shared between stores: each combination of filters has a query
+// with a known plan.
 func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	var chunks []batch.Chunk
 	if err := s.run(ctx, s.chunksCall(&chunks, b, filter, nil)); err != nil {

@@ -55,7 +55,8 @@ func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err e
 	return id, nil
 }
 
-// Beat extends the lease of a live node.
+// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
+// unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	answer, err := s.beat(ctx, beat)
 	if err != nil {
@@ -117,7 +118,8 @@ func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairle
 }
 
 // Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat.
+// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
+// unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx = sqlstore.MayWait(ctx)
 	alive := false
@@ -132,7 +134,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return nil
 }
 
-// Leave ends the node's lease immediately.
+// Leave ends the lease of a node immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
@@ -145,8 +147,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held returns the jobs that are leased to the node. A process may also ask for the
-// jobs of a node that it did not join.
+// Held lists the jobs that are leased to a node. The node may have joined through
+// another process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var held []driver.Held
 	var own *string
@@ -168,12 +170,13 @@ func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 	}
 }
 
-// Save keeps progress and memo of a running job under its fence.
+// Save stores the progress and memo of a running job under its fence. It returns
+// ErrLeaseLost if the fence is not the job's current one.
 //
-// It commits in a separate round trip: an abandoned try may reach the server later than
-// a newer one and must not overwrite it. Without its commit the old try changes
-// nothing; with a commit on its way it holds the job's row lock, and the newer try
-// waits.
+// Save commits in a separate round trip, because an abandoned try may reach the server
+// later than a newer one and must not overwrite it. Without its commit the old try
+// changes nothing; with a commit on its way it holds the row lock of the job, and the
+// newer try waits.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {

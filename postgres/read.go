@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns the job, or ErrNotFound.
+// Get returns a job. It returns ErrNotFound for an unknown ID.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.find(ctx, fairlead.Filter{IDs: []int64{id}, Limit: 1})
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	return jobs[0], nil
 }
 
-// Find returns the jobs that match, newest first.
+// Find returns the matching jobs, newest first.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return nil, fmt.Errorf("find: %w", err)
@@ -37,7 +37,7 @@ func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 	return sqlstore.FindAll(ctx, filter, s.findPage)
 }
 
-// FindPage returns a page of the jobs that match, newest first.
+// FindPage returns a page of the matching jobs, newest first.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Page{}, fmt.Errorf("find: %w", err)
@@ -102,13 +102,13 @@ func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
 	return s.refreshLanes(ctx, 0)
 }
 
-// Tally counts the jobs that match by state.
+// Tally counts the matching jobs by state.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	count, err := s.TallyUpTo(ctx, filter, 0)
 	return count.States, err
 }
 
-// TallyUpTo counts the jobs that match by state, up to a number.
+// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Count{}, fmt.Errorf("count: %w", err)
@@ -120,7 +120,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	return count, nil
 }
 
-// Attempts lists the recorded runs of a job, oldest first.
+// Attempts lists the recorded attempts of a job, oldest first.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	var attempts []fairlead.Attempt
 	err := s.run(ctx, call{sql: s.sql.Attempts, args: []any{id}, each: func(row sqlstore.Scanner) error {
@@ -137,7 +137,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return attempts, nil
 }
 
-// Nodes lists the live nodes, and dead ones that are still on record.
+// Nodes lists the live nodes, and the dead nodes that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	var nodes []fairlead.Node
 	if err := s.runPlain(ctx, nodesCall(&s.sql, &nodes)); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Reap takes back the jobs of dead nodes.
+// Reap declares nodes with expired leases dead, and takes back the jobs of dead and
+// unknown nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped
 	// A commit of its own: from here on none of these nodes can beat or claim.

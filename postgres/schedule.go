@@ -33,7 +33,9 @@ type longerRow struct {
 // Scan implements sqlstore.Scanner.
 func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
 
-// PutSchedule creates or replaces a schedule.
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
+// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.withTimeout(ctx)
@@ -174,7 +176,8 @@ func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.
 	return rows[0], nil
 }
 
-// DeleteSchedule removes a schedule and ends its queued runs.
+// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
+// continue. DeleteSchedule returns ErrNotFound for an unknown schedule.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	var gates []int64

@@ -1,16 +1,18 @@
-// Package postgres keeps jobs in PostgreSQL, version 13 or newer.
+// Package postgres stores jobs in PostgreSQL, version 13 or newer.
+//
+//	store, err := postgres.Open(ctx, "postgres://user:password@host/database")
 //
 // Every move of jobs is one statement. The statements of one call travel together in
 // one round trip as one transaction, so no transaction stays open while the process
-// does something else. Only a claim under limits reads first and then decides.
+// does other work. Only a claim under limits reads before it decides.
 //
-// The store works through PgBouncer in transaction mode, which Open recognises. It then
-// keeps nothing in a session and does not prepare statements, and processes hear of
-// each other's jobs only if Options.ListenURL names the server itself. For a pooler
-// that keeps prepared statements (PgBouncer since 1.21, with max_prepared_statements),
-// the URL may contain default_query_exec_mode=cache_statement, which costs the server
-// less. A caller's transaction uses the mode of the caller's connection: through a
-// pooler it needs default_query_exec_mode=exec.
+// The store works through PgBouncer in transaction mode, which Open detects. The store
+// then keeps no state in a session and prepares no statements, and a process is notified
+// of other processes' jobs only if Options.ListenURL names the server itself. For a
+// pooler that keeps prepared statements (PgBouncer since 1.21, with
+// max_prepared_statements), the URL may contain default_query_exec_mode=cache_statement,
+// which reduces the load on the server. A caller's transaction uses the mode of the
+// caller's connection: through a pooler it needs default_query_exec_mode=exec.
 package postgres
 
 import (
@@ -31,39 +33,40 @@ import (
 type Options struct {
 	// Prefix is the prefix of the names of all tables and sequences; default "fairlead_".
 	Prefix string
-	// Schema is the schema of the tables, created if it does not exist; default: the first
-	// one of the connection's search path.
+	// Schema is the schema of the tables, created if it does not exist; default the first
+	// schema of the connection's search path.
 	Schema string
-	// NoMigrate forbids Open to create or change tables. It then fails if they
-	// are not current.
+	// NoMigrate prevents Open from creating or changing tables. Open then returns an error
+	// if they are not current.
 	NoMigrate bool
-	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
-	// Script and Close may then be called.
+	// SchemaOnly opens the store with tables of any version. Only Migrate, Schema, Script
+	// and Close may then be called.
 	SchemaOnly bool
-	// QueryTimeout bounds every query; default 30s.
+	// QueryTimeout is the timeout of each query; default 30s.
 	QueryTimeout time.Duration
-	// IdleLimit is how long the server lets a transaction of this store sit idle before
-	// it ends the transaction, in case the process was stopped in the middle; default
-	// 5s. It should be at most half of the nodes' lease.
+	// IdleLimit is the time after which the server ends an idle transaction of this store,
+	// in case the process was suspended in the middle of it; default 5s. It should be at
+	// most half of the nodes' lease.
 	IdleLimit time.Duration
-	// ListenURL is the URL at which to LISTEN for wakes from other processes, if not the
-	// store's own URL: a pooler in transaction mode cannot forward them. "-" disables
-	// listening, and so does a pooler at the store's URL if ListenURL is empty; nodes then
-	// find the jobs of other processes by polling.
+	// ListenURL is the URL at which to LISTEN for notifications from other processes;
+	// default the store's own URL. Set it if that is the URL of a pooler in transaction
+	// mode, which cannot forward notifications: nodes then learn of the jobs of other
+	// processes only by polling. "-" disables listening.
 	ListenURL string
 	// Waiting is called when Open or Migrate has waited for other connections for longer
-	// than a second, with a description of what it waits for, and again if that changes.
-	// It may be nil.
+	// than a second, with a description of the holder of the lock, and again if the holder
+	// changes. It may be nil.
 	Waiting func(whom string)
-	// Now is an SQL expression, in microseconds since 1970, that stands for the
-	// database's clock in tests.
+	// Now is an SQL expression, in microseconds since 1970, that replaces the database's
+	// clock in tests.
 	Now string
 }
 
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// Store is a fairlead.Store on PostgreSQL.
+// Store is a driver.Store on PostgreSQL. It also implements access.Store,
+// driver.Migrator and driver.Restorer.
 type Store struct {
 	features
 	options    Options
@@ -130,7 +133,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Now returns the database's clock.
+// Now returns the time of the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	var now int64
 	err := s.run(ctx, call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})

@@ -18,16 +18,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx returns the store inside a transaction of pgx. Ids and lanes come from the store's
-// own connections, so they do not depend on how the transaction ends. Any isolation
-// level works; levels stricter than READ COMMITTED may make a call fail with a
-// serialization failure, which the caller retries as always.
+// Tx returns the store inside a pgx transaction. IDs and lanes come from the store's
+// own connections, so they do not depend on the result of the transaction. Any
+// isolation level works; at levels stricter than READ COMMITTED a call may return a
+// serialization failure, after which the caller retries the transaction as usual.
 func (s *Store) Tx(tx pgx.Tx) driver.Tx {
 	return s.callerTx(pgxRunner{tx})
 }
 
-// SQLTx returns the store inside a transaction of database/sql, which must use the
-// driver of pgx. See Tx.
+// SQLTx returns the store inside a database/sql transaction, which must use the pgx
+// driver. See Tx.
 func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 	return s.callerTx(sqlRunner{tx})
 }

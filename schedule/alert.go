@@ -8,43 +8,43 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Alert configures where to report problems with the runs of a schedule. The receiver
-// gets an HTTP call: a job of the kind "http", with the tenant and queue of the
-// schedule's own jobs. The job is stored in the same transaction as the event that it
-// reports, and is delivered at least once.
+// Alert configures where a schedule reports problems with its runs. The receiver gets
+// an HTTP call: a job of kind "http", with the tenant and queue of the schedule's own
+// jobs. The job is stored in the same transaction as the event that it reports, and is
+// delivered at least once.
 type Alert struct {
 	URL      string        // URL to call
 	On       []AlertEvent  // events to report; default failure and recovery
 	Failures int           // number of consecutive failures for AlertFailures; default 3
-	Quiet    time.Duration // minimum time between two reports of failures, or of missed instants; default a minute
+	Quiet    time.Duration // minimum time between two reports of failures, and between two reports of missed instants; default 1m
 
 	Headers       map[string]string // headers of the call; default none
-	Body          json.RawMessage   // template, as for a call; nil sends all details as JSON
+	Body          json.RawMessage   // template of the body, as for an httpcall.Call; nil sends all details as JSON
 	SigningSecret string            // reference to the secret that signs calls; default unsigned
 }
 
-// AlertEvent is an event that a schedule can report.
+// AlertEvent is a type of event that a schedule can report.
 type AlertEvent string
 
-// The events. A run that was cancelled or skipped is not a failure, and does not end a
-// series of failures.
+// The events that a schedule can report. A run that was cancelled or skipped is not a
+// failure, and does not end a series of failures.
 const (
 	AlertFailure  AlertEvent = "failure"  // a run has failed
 	AlertFailures AlertEvent = "failures" // Alert.Failures consecutive runs have failed; reported once per series
 	AlertRecovery AlertEvent = "recovery" // a run succeeded after failures that were reported
-	AlertMissed   AlertEvent = "missed"   // instants passed without a node acting on them
+	AlertMissed   AlertEvent = "missed"   // the schedule was due, but no node acted on it in time
 )
 
-// Standing is what a schedule remembers from one plan to the next: the results of its
-// runs, if it has an Alert, and the instants that did not fit into a plan.
+// Standing is the information that a schedule carries from one plan to the next: the
+// results of its runs, if it has an Alert, and the instants that did not fit into a
+// plan.
 type Standing struct {
 	Failures int       // number of consecutive failed runs
-	Told     bool      // these failures were reported
+	Told     bool      // whether these failures were reported
 	FailedAt time.Time // time of the last report of a failure
 	MissedAt time.Time // time of the last report of missed instants
 	// Chosen is the last instant that a plan chose to run but had no room for. The next
-	// plans run the chosen instants, whatever the catch-up policy says about instants that
-	// old.
+	// plans run the instants up to it, even if the catch-up policy considers them too old.
 	Chosen time.Time
 }
 

@@ -40,7 +40,7 @@ func (s *Schedule) fill(v View, b Backfill, began time.Time, instants []time.Tim
 		if b.Newest {
 			next.Order = began.Add(-due.Sub(b.From))
 		}
-		d.add(next, b.Serial) // those that wait for each other are not too many
+		d.add(next, b.Serial) // serial runs do not exceed MaxConcurrency
 	}
 	return d.plan, passedOver, nil
 }
@@ -53,9 +53,9 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 	case b.From.IsZero() || b.To.IsZero() || !b.From.Before(b.To):
 		c.Refuse("to", "must be after from")
 	case b.To.After(v.Now):
-		c.Refuse("to", "is in the future; only past instants can be backfilled")
+		c.Refuse("to", "is in the future; only past fires can be backfilled")
 	case s.Delay > 0 || !s.At.IsZero():
-		c.Refuse("id", "names a schedule that has no past instants; trigger it instead")
+		c.Refuse("id", "refers to a schedule that has no past fires; trigger it instead")
 	}
 	if err := fairlead.Invalid(c.Found...); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 		}
 	}
 	if len(instants) == 0 {
-		c.Refuse("from", "and to contain no instant of the schedule; choose a longer period")
+		c.Refuse("from", "and to contain no fire of the schedule; specify a longer period")
 	}
 	return instants, fairlead.Invalid(c.Found...)
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Calendar is a named set of days on which the schedules that use it are not due. Days
-// are those of the schedule's time zone. A change applies from then on.
+// Calendar is a named set of excluded days: the schedules that use it are not due on
+// them. Days are those of the schedule's time zone. A change to a calendar applies from
+// then on.
 type Calendar struct {
-	Name        string
-	Description string
-	Weekdays    []time.Weekday // days of the week
-	Dates       []string       // such as 2026-12-25, or 12-25 for every year
-	Ranges      []DateRange    // ranges of days, including the first and the last
+	Name        string         // unique name
+	Description string         // description for users
+	Weekdays    []time.Weekday // excluded days of the week
+	Dates       []string       // excluded dates, such as 2026-12-25, or 12-25 for every year
+	Ranges      []DateRange    // excluded ranges of days
 	Version     int64          // grows with each change of any calendar; set by the store
 	UpdatedAt   time.Time      // set by the store; zero if an older program stored it
 }
 
-// DateRange is a range of days.
+// DateRange is a range of days, including the first and the last.
 type DateRange struct {
 	From string `json:"from"` // first day, such as 2026-12-24
 	To   string `json:"to"`   // last day
@@ -27,8 +28,8 @@ type DateRange struct {
 
 const maxCalendarDays = 5000
 
-// NormalizeCalendar returns an *InvalidError that names every invalid field of a
-// calendar about to be stored.
+// NormalizeCalendar validates a calendar about to be stored. It returns an
+// *InvalidError that names every invalid field.
 func NormalizeCalendar(calendar *Calendar) error {
 	var c complaints
 	c.Addressed("name", calendar.Name, fairlead.MaxName)

@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// Decision decides what happens to a schedule.
+// Decision returns the plan for a schedule.
 type Decision func(Schedule, View) (Plan, error)
 
-// Always returns a Decision that never fails.
+// Always returns a Decision that calls decide and never fails.
 func Always(decide func(Schedule, View) Plan) Decision {
 	return func(s Schedule, v View) (Plan, error) { return decide(s, v), nil }
 }
 
 // RunsAtOnce is the maximum number of scheduled and catch-up runs, including skips,
-// that one transaction creates, unless it took more schedules than that. A schedule
+// that one transaction creates, unless it acts on more schedules than that. A schedule
 // that missed more instants continues in the next transaction.
 const RunsAtOnce = 1000
 
@@ -27,17 +27,16 @@ const RunsAtOnce = 1000
 type Outcome struct {
 	Schedules int    // number of schedules that were decided
 	Fires     []Fire // runs that were created, including skips
-	// Waiting lists the schedules whose plans affect rows that other transactions may
-	// hold: keys, and earlier runs. The plans of all other schedules affect only their own
-	// rows. Waiting is set even if CarryOut fails.
+	// Waiting lists the schedules with plans that affect rows that other transactions may
+	// hold: keys, and earlier runs. All other plans affect only the rows of their own
+	// schedules. Waiting is set even if CarryOut fails.
 	Waiting []Waiting
 }
 
-// CarryOut decides what happens to the schedules that a transaction has taken, and
-// carries out the decisions. It skips schedules that another node has processed in the
-// meantime. It returns the error of decide, and writes nothing before the last decision
-// is made. The schedules share the room for RunsAtOnce runs, and each has room for at
-// least one.
+// CarryOut calls decide for the schedules that a transaction has taken, and carries out
+// the plans. It skips schedules that another node has processed in the meantime. It
+// returns the error of decide, and writes nothing before the last decision is made. The
+// schedules share the room for RunsAtOnce runs, and each has room for at least one.
 func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 	c := &carrying{tx: tx}
 	for _, step := range []func(context.Context) error{

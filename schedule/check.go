@@ -36,7 +36,7 @@ func Normalize(s *Schedule) error {
 	s.checkTiming(&c)
 	s.checkPolicies(&c)
 	if s.Alert != nil {
-		alert := *s.Alert // it may be the caller's own
+		alert := *s.Alert // a copy, because the original may belong to the caller
 		alert.normalize(&c)
 		s.Alert = &alert
 	}

@@ -11,47 +11,51 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client gives programs access to the schedules of a store. It is safe for concurrent
-// use.
+// Client manages the schedules and calendars of a store. It is safe for concurrent use.
 type Client struct {
 	desk
 	store Store
 }
 
-// NewClient returns a client of the store.
+// NewClient returns a client for the store.
 func NewClient(store Store) *Client { return &Client{desk: desk{store}, store: store} }
 
-// Within returns a client that works inside the caller's transaction. See the Tx method
-// of the store in use.
+// Within returns a client that works inside the caller's transaction. Pass the result
+// of the store's Tx method.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{desk{tx}} }
 
-// TxClient is a client that works inside the caller's transaction. Its changes take
-// effect when the caller commits.
+// TxClient manages schedules inside the caller's transaction. Its changes take effect
+// when the caller commits.
 type TxClient struct {
 	desk
 }
 
 // Put creates the schedule if its Version is zero, and otherwise replaces the stored
-// schedule of that ID and Version. The schedule starts counting its instants from now
-// if it is new, is enabled again, or has a new timing or another calendar; otherwise it
-// continues where it was. Put returns ErrConflict or ErrNotFound, and ErrInvalid for an
-// invalid schedule and if the calendar excludes every due instant within eight years.
+// schedule of that ID and Version. If the schedule is new, is enabled again, or has a
+// new timing or another calendar, its instants count from now; otherwise it continues
+// from its current position. Put returns ErrInvalid for an invalid schedule and if the
+// calendar excludes every due instant within eight years, ErrConflict if the name is
+// taken or the schedule has another Version, and ErrNotFound if the schedule no longer
+// exists.
 func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	return c.put(ctx, schedule)
 }
 
-// ByID returns a schedule, or ErrNotFound.
+// ByID returns the schedule with the given ID. It returns ErrNotFound for an unknown
+// ID.
 func (c *Client) ByID(ctx context.Context, id int64) (Schedule, error) {
 	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
 }
 
-// Get returns the schedule with the given name, or ErrNotFound.
+// Get returns the schedule with the given name. It returns ErrNotFound for an unknown
+// name.
 func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
 	return c.named(ctx, name)
 }
 
-// List lists schedules by name, one page at a time, or those that fire next. It returns
-// ErrInvalid if the filter combines Soonest with fields that it excludes.
+// List lists schedules by name, one page at a time. If the filter sets Soonest, it
+// lists the schedules that fire next instead. List returns ErrInvalid if the filter
+// combines Soonest with fields that it excludes.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
 	return c.list(ctx, filter)
 }
@@ -62,14 +66,16 @@ func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSchedule(ctx, id)
 }
 
-// Enable resumes a schedule from now on. It returns ErrNotFound for an unknown
-// schedule.
+// Enable resumes a disabled schedule. Its instants count from now. Enable returns
+// ErrNotFound for an unknown schedule, and ErrConflict if another program changes the
+// schedule at the same time.
 func (c *Client) Enable(ctx context.Context, id int64) (Schedule, error) {
 	return c.setDisabled(ctx, id, false, "")
 }
 
-// Disable stops a schedule and stores a reason that users can read. Its runs continue.
-// It returns ErrNotFound for an unknown schedule.
+// Disable stops a schedule from starting runs, and stores a reason for users to read.
+// Active runs continue. Disable returns ErrNotFound for an unknown schedule, and
+// ErrConflict if another program changes the schedule at the same time.
 func (c *Client) Disable(ctx context.Context, id int64, reason string) (Schedule, error) {
 	return c.setDisabled(ctx, id, true, reason)
 }
@@ -83,9 +89,10 @@ func (c *Client) setDisabled(ctx context.Context, id int64, disabled bool, reaso
 	return c.Put(ctx, current)
 }
 
-// Trigger starts a run of a schedule now, whether or not the schedule is enabled. If
-// args is nil, the run gets the template's args. The limit on concurrent runs applies,
-// so the run may be queued or skipped. Trigger returns ErrNotFound or ErrInvalid.
+// Trigger starts a run of a schedule now, even if the schedule is disabled. If args is
+// nil, the run gets the template's args. The limit on concurrent runs applies, so the
+// run may be queued or skipped. Trigger returns ErrNotFound for an unknown schedule,
+// and ErrInvalid for invalid args.
 func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (Fire, error) {
 	if err := fairlead.CheckJSON("args", args); err != nil {
 		return Fire{}, err
@@ -101,8 +108,8 @@ func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (F
 type Backfill struct {
 	From   time.Time // start of the span, inclusive
 	To     time.Time // end of the span, exclusive
-	Serial bool      // one run after the other; otherwise as many at once as the schedule's MaxConcurrency allows
-	Newest bool      // newest instant first
+	Serial bool      // start the runs one after another instead of as many at once as the schedule's MaxConcurrency allows
+	Newest bool      // start with the newest instant
 	Again  bool      // include instants that already have a run
 }
 
@@ -116,20 +123,20 @@ type Backfilled struct {
 }
 
 // Backfill starts a run for each instant in a past span of time. Unless Again is set,
-// it passes over instants that already have a run, whatever created that run and even
-// if it was skipped: a backfill that is sent twice starts its runs once. Backfill
-// returns ErrNotFound for an unknown schedule, and ErrInvalid if the span contains no
-// instant or more than MaxBackfill.
+// it skips instants that already have a run, including a skipped run and a run with
+// another trigger: a backfill that is sent twice starts its runs once. Backfill returns
+// ErrNotFound for an unknown schedule, and ErrInvalid if the span contains no instant
+// or more than MaxBackfill.
 //
-// Each transaction creates at most RunsAtOnce runs, so that others do not wait for long.
-// If a transaction fails, the runs created before it stay and are returned with the
-// error.
+// Each transaction creates at most RunsAtOnce runs, so that other callers do not wait
+// for long. If a transaction fails, the runs created before it stay and are returned
+// with the error.
 func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled, error) {
 	seen, view, err := c.look(ctx, id, nil)
 	if err != nil {
 		return Backfilled{}, err
 	}
-	instants, err := seen.instantsOf(view, b) // it may take long, so that no lock is held meanwhile
+	instants, err := seen.instantsOf(view, b) // may take long, so no lock is held
 	if err != nil {
 		return Backfilled{}, err
 	}
@@ -148,7 +155,7 @@ func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) (Backfilled
 	return done, nil
 }
 
-// BackfillPreview describes what a Backfill would do.
+// BackfillPreview describes the effect of a Backfill.
 type BackfillPreview struct {
 	Instants   []time.Time // instants that would get runs, oldest first
 	PassedOver int         // number of instants that already have a run
@@ -162,7 +169,7 @@ func (c *Client) PreviewBackfill(ctx context.Context, id int64, b Backfill) (Bac
 	if err != nil {
 		return BackfillPreview{}, err
 	}
-	plan, passedOver, err := seen.backfill(view, b) // it may take long, so that no lock is held meanwhile
+	plan, passedOver, err := seen.backfill(view, b) // may take long, so no lock is held
 	if err == nil && len(plan.Ask) > 0 {
 		var informed View
 		if _, informed, err = c.look(ctx, id, plan.Ask); err == nil {
@@ -201,9 +208,9 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 	return c.store.Fires(ctx, filter)
 }
 
-// FireOf returns the run that a job belongs to. A handler uses it to learn the job's
-// due instant, however late or often the job runs. FireOf returns ErrNotFound if no
-// schedule created the job.
+// FireOf returns the run that a job belongs to. A handler calls it to get the job's due
+// instant, which does not depend on when or how often the job runs. FireOf returns
+// ErrNotFound if no schedule created the job.
 func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
 	fires, err := c.store.Fires(ctx, FireFilter{Jobs: []int64{job}, Limit: 1})
 	if err == nil && len(fires) == 0 {
@@ -215,9 +222,10 @@ func (c *Client) FireOf(ctx context.Context, job int64) (Fire, error) {
 	return fires[0], nil
 }
 
-// Preview lists the next instants at which a schedule will be due, as if it were
+// Preview lists the next n instants at which a schedule will be due, as if it were
 // enabled. The schedule need not be stored. The list is empty if its calendar excludes
-// every due instant within eight years.
+// every due instant within eight years. Preview returns ErrInvalid for an invalid
+// schedule.
 func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
 	if err := Normalize(&schedule); err != nil {
 		return nil, err
@@ -238,8 +246,9 @@ func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.
 
 // PutCalendar creates the calendar if its Version is zero, and otherwise replaces the
 // stored calendar of that Version. The change applies from now on to all schedules that
-// use it: lists and previews agree at once, and nodes act on it. PutCalendar returns
-// ErrInvalid, ErrConflict or ErrNotFound.
+// use it: lists and previews show it immediately, and nodes act on it. PutCalendar
+// returns ErrInvalid for an invalid calendar, ErrConflict if the calendar already
+// exists or has another Version, and ErrNotFound if it no longer exists.
 func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
 	if err := NormalizeCalendar(&calendar); err != nil {
 		return Calendar{}, err

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// Start returns the first instant of a schedule whose cursor begins at the given time.
-// It returns zero if there is none, or if the calendar excludes every due instant
+// Start returns the first instant of a schedule that begins at the given time. It
+// returns the zero time if there is none, or if the calendar excludes every due instant
 // within eight years.
 func (t *Timing) Start(now time.Time) time.Time {
 	due, _ := t.start(now)
@@ -40,7 +40,7 @@ func (t *Timing) everDue(now time.Time) error {
 	case !excluded:
 		return nil
 	case !s.At.IsZero():
-		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q excludes the day given in at; choose another day, or leave the calendar out", s.Calendar)}}}
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q excludes the day given in at; choose another day or omit the calendar", s.Calendar)}}}
 	}
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
 		Field: "calendar", Message: fmt.Sprintf("%q excludes every instant of the schedule: it is never due within 8 years; change the calendar or the timing of the schedule", s.Calendar),
@@ -61,7 +61,7 @@ func (t *Timing) free(from time.Time) (due time.Time, excluded bool) {
 	return due.In(from.Location()), false
 }
 
-// Cursor returns the position of the schedule if its next due instant is next.
+// Cursor returns the position of a schedule that is next due at the given instant.
 func (t *Timing) Cursor(due time.Time) Cursor {
 	if due.IsZero() {
 		return Cursor{CalendarVersion: t.version}
@@ -105,7 +105,7 @@ func (t *Timing) recount(before Cursor, decided time.Time) Cursor {
 	undecided := !before.Due.IsZero() && !before.Due.After(decided)
 	switch {
 	case s.Delay > 0 && before.Due.IsZero() && before.FireAt.IsZero():
-		return t.Cursor(time.Time{}) // it waits for the end of a run
+		return t.Cursor(time.Time{}) // waits for the end of a run
 	case s.Delay > 0:
 		if undecided || !t.putOff(before) {
 			return t.afterRun(before.Due)

@@ -8,9 +8,9 @@
 //		Job: *Report.Job(ReportArgs{Kind: "sales"}),
 //	})
 //
-// A due instant is a [Fire]: it becomes one job, or one skip with its reason, exactly
-// once, however many nodes there are. [Overlap], [AfterFailure], [Concurrency] and
-// [CatchUp] define what happens if runs overlap, fail or were missed. [Alert] reports
+// Each due instant leads to one [Fire]: exactly one job, or one recorded skip with its
+// reason, regardless of the number of nodes. [Overlap], [AfterFailure], [Concurrency] and
+// [CatchUp] define the reaction to overlapping, failed and missed runs. [Alert] reports
 // failures to a URL. Decisions depend only on the schedule and a [View]: see
 // [Schedule.Decide].
 package schedule

@@ -34,7 +34,7 @@ func (c *Client) Ensure(ctx context.Context, declared Schedule) (Ensured, error)
 
 // Ensure ensures a schedule inside the transaction, like Client.Ensure. It returns
 // ErrConflict if another transaction changes the schedule at the same time; the caller
-// then starts again.
+// then rolls back and retries.
 func (c *TxClient) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	return c.ensure(ctx, declared)
 }

@@ -15,10 +15,11 @@ var errOnlyAsked = errors.New("only asked")
 // anyLateness makes an instant count that is acted upon late.
 const anyLateness = 365 * 24 * time.Hour
 
-// Explain reports when a schedule is due, what happens at its next instant if its runs
-// stay as they are, and why its runs do not run. It decides as a node does at that
-// instant and rolls the decision back, so like a node it waits for other transactions
-// that act on the schedule. Explain returns ErrNotFound for an unknown schedule.
+// Explain reports when a schedule is due, what happens at its next instant if the
+// states of its runs do not change, and why its runs are not running. It decides as a
+// node would at that instant and then rolls back, so like a node it waits for other
+// transactions that act on the schedule. Explain returns ErrNotFound for an unknown
+// schedule.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	var asked situation
 	_, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {
@@ -73,12 +74,12 @@ func (s *situation) reasons() []fairlead.Obstacle {
 	case s.FireAt.IsZero() && s.Delay > 0:
 		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: fmt.Sprintf("it is due %v after its run has ended", s.Delay)}}
 	case s.FireAt.IsZero():
-		return []fairlead.Obstacle{{Code: fairlead.HasEnded, Text: "no further instant is due"}}
+		return []fairlead.Obstacle{{Code: fairlead.HasEnded, Text: "it will not fire again"}}
 	}
 	due := s.Due.UTC().Format(time.RFC3339)
-	found := []fairlead.Obstacle{{Code: fairlead.NotDue, Until: s.FireAt, Text: "its next instant is " + due}}
+	found := []fairlead.Obstacle{{Code: fairlead.NotDue, Until: s.FireAt, Text: "its next fire is due " + due}}
 	if !s.FireAt.After(s.view.Now) {
-		found[0] = fairlead.Obstacle{Code: fairlead.NoNode, Text: "its instant " + due + " has passed, but no node has acted on it yet"}
+		found[0] = fairlead.Obstacle{Code: fairlead.NoNode, Text: "its fire was due " + due + ", but no node has acted on it yet"}
 	}
 	for _, fire := range s.plan.Fires {
 		if !fire.Due.Equal(s.Due) {
@@ -101,7 +102,7 @@ func (s *situation) outcome(fire PlannedFire) (fairlead.Obstacle, bool) {
 		}
 	}
 	skip := func(why string) (fairlead.Obstacle, bool) {
-		return fairlead.Obstacle{Code: fairlead.WillSkip, Used: active, Cap: s.MaxConcurrency, Text: "that instant will be skipped if nothing changes: " + why}, true
+		return fairlead.Obstacle{Code: fairlead.WillSkip, Used: active, Cap: s.MaxConcurrency, Text: "this fire will be skipped unless something changes: " + why}, true
 	}
 	switch {
 	case fire.Skip == SkipOverlap:
@@ -111,7 +112,7 @@ func (s *situation) outcome(fire PlannedFire) (fairlead.Obstacle, bool) {
 	case fire.Skip == SkipConcurrency:
 		return skip(fmt.Sprintf("%d of %d runs are active", active, s.MaxConcurrency))
 	case fire.Queued:
-		return fairlead.Obstacle{Code: fairlead.WillQueue, Used: active, Cap: s.MaxConcurrency, Text: fmt.Sprintf("its run will wait if nothing changes: %d of %d runs are active", active, s.MaxConcurrency)}, true
+		return fairlead.Obstacle{Code: fairlead.WillQueue, Used: active, Cap: s.MaxConcurrency, Text: fmt.Sprintf("its run will wait unless something changes: %d of %d runs are active", active, s.MaxConcurrency)}, true
 	}
 	return fairlead.Obstacle{}, false
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // PermitRetry returns an ErrConflict if a run must not be retried because as many other
-// runs are active as MaxConcurrency allows. In that situation a new run would be queued
-// or skipped; a retried run can be neither. The argument active lists the runs of the
-// schedule that have not ended.
+// runs are active as MaxConcurrency allows. A new run would then be queued or skipped,
+// but a retried run cannot be. The argument active lists the runs of the schedule that
+// have not ended.
 func (s *Schedule) PermitRetry(job int64, active []Fire) error {
 	if s.MaxConcurrency == 0 || s.Concurrency == ConcurrencyParallel {
 		return nil

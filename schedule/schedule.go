@@ -7,16 +7,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schedule creates jobs at specified times, and defines what happens if an earlier job
-// is still running or has failed, or if there are too many. A job that a schedule
+// Schedule creates jobs at specified times, and defines how to handle earlier jobs that
+// are still running or have failed, and too many jobs at once. A job that a schedule
 // creates is a run of the schedule.
 type Schedule struct {
-	ID          int64 // set by the store
-	Name        string
-	Description string
+	ID          int64  // set by the store
+	Name        string // unique name
+	Description string // description for users
 
 	// Timing: set exactly one of these fields.
-	Cron  string        // five or six fields, or a macro such as @daily
+	Cron  string        // cron expression: five or six fields, or a macro such as @daily
 	Every time.Duration // fixed interval, counted from StartsAt or from the creation of the schedule
 	Delay time.Duration // delay between the end of one run and the start of the next
 	Daily string        // times of day, such as "03:00, 15:30"
@@ -24,7 +24,7 @@ type Schedule struct {
 
 	Zone     string        // IANA time zone; default UTC
 	StartsAt time.Time     // not due before this time; default immediately
-	EndsAt   time.Time     // not due from this time on; default never
+	EndsAt   time.Time     // not due from this time on; default no end
 	Jitter   time.Duration // maximum delay of a run's start; each schedule always uses the same fraction of it
 	Calendar string        // calendar of excluded days (a Delay that ends on one ends with that day); default none
 
@@ -39,12 +39,12 @@ type Schedule struct {
 	CatchUpLimit   int           // maximum number of missed instants to run; default 100
 	CatchUpWindow  time.Duration // maximum age of missed instants to run; default a day
 
-	Alert *Alert // where to report problems; nil means nowhere
+	Alert *Alert // reports problems with the runs; nil sends no reports
 
-	Disabled bool   // the schedule starts no runs when it is due
+	Disabled bool   // start no runs when due
 	Reason   string // reason for disabling the schedule
 	Outdated bool   // its Cursor was computed with an earlier version of the calendar; set by the store and resolved by the Client
-	Broken   string // why the stored schedule cannot be read; it starts no runs until it is replaced; set by the store
+	Broken   string // error from reading the stored schedule, which starts no runs until it is replaced; set by the store
 
 	Version   int64     // grows with each change; set by the store
 	CreatedAt time.Time // set by the store if zero
@@ -56,12 +56,12 @@ type Schedule struct {
 // Cursor is the position of a schedule on its timeline.
 type Cursor struct {
 	Due    time.Time // next due instant; zero if there is none
-	FireAt time.Time // time at which a node acts on it: Due plus the schedule's share of the jitter; without a Due, the time of the next search for one
+	FireAt time.Time // time at which a node acts on Due: Due plus the schedule's share of the jitter; if Due is zero, the time of the next search for one
 
-	CalendarVersion int64 // version of the calendar that it was computed with; zero if there is no calendar
+	CalendarVersion int64 // version of the calendar with which the cursor was computed; zero if there is no calendar
 }
 
-// Overlap selects what a due instant does while an earlier run is active.
+// Overlap selects what happens at a due instant while an earlier run is active.
 type Overlap string
 
 // The ways to handle an active earlier run.
@@ -72,13 +72,13 @@ const (
 	OverlapParallel Overlap = "parallel"    // start a run, regardless of how many are active
 )
 
-// AfterFailure selects what a due instant does after a run that failed, timed out or
-// was cancelled.
+// AfterFailure selects what happens at a due instant after a run that failed, timed out
+// or was cancelled.
 type AfterFailure string
 
 // The ways to handle an earlier failure.
 const (
-	FailureRunNew AfterFailure = "run_new" // start a run as if nothing had happened (the default)
+	FailureRunNew AfterFailure = "run_new" // start a run as usual (the default)
 	FailureRetry  AfterFailure = "retry"   // start a run as the next attempt
 	FailureSkip   AfterFailure = "skip"    // record one skip; then start a run as the attempt after that
 )
@@ -110,10 +110,10 @@ type Trigger string
 // The triggers. An instant gets at most one scheduled or catch-up run, never one of
 // each.
 const (
-	TriggerCron     Trigger = "cron"
-	TriggerCatchUp  Trigger = "catch_up"
-	TriggerManual   Trigger = "manual"
-	TriggerBackfill Trigger = "backfill"
+	TriggerCron     Trigger = "cron"     // the schedule was due
+	TriggerCatchUp  Trigger = "catch_up" // the schedule was due earlier, and the instant was missed
+	TriggerManual   Trigger = "manual"   // a user or program requested the run
+	TriggerBackfill Trigger = "backfill" // a backfill requested the run
 )
 
 // SkipReason is the reason for which a run was skipped.
@@ -121,17 +121,17 @@ type SkipReason string
 
 // The reasons for a skip.
 const (
-	SkipOverlap     SkipReason = "overlap"
-	SkipFailure     SkipReason = "failure"
-	SkipConcurrency SkipReason = "concurrency"
+	SkipOverlap     SkipReason = "overlap"     // an earlier run was active, and Overlap is OverlapSkip
+	SkipFailure     SkipReason = "failure"     // an earlier run failed, and AfterFailure is FailureSkip
+	SkipConcurrency SkipReason = "concurrency" // MaxConcurrency left no room, and the run could not be queued
 )
 
 // Fire is one run of a schedule: a job and its role in the schedule.
 type Fire struct {
-	Job      int64 // ID of the job
-	Schedule int64
-	Due      time.Time // due instant that the run belongs to
-	Trigger  Trigger
+	Job      int64          // ID of the job
+	Schedule int64          // ID of the schedule
+	Due      time.Time      // due instant that the run belongs to
+	Trigger  Trigger        // cause of the run
 	Number   int            // attempt number as counted by the schedule: 1, plus one after each failure
 	Skip     SkipReason     // reason for skipping the run; empty if it was not skipped
 	Queued   bool           // the run waits for an earlier run
@@ -145,20 +145,20 @@ func (f *Fire) Active() bool { return !f.State.Final() }
 // Failed reports whether the run has ended without success.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
-// View is the information on which decisions about a schedule are based.
+// View is the input of a decision about a schedule.
 type View struct {
 	Now      time.Time // time of the database's clock
 	Calendar *Calendar // nil if the schedule has none or the calendar no longer exists
 	Active   []Fire    // runs that have not ended, including queued ones, oldest first
 	Last     *Fire     // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
 	Skipped  bool      // a run was skipped after Last
-	Ended    []Fire    // runs whose end no earlier View reported, in the order in which they ended
-	Standing Standing  // what the last plan asked to remember
+	Ended    []Fire    // runs that have ended since the previous View, in the order in which they ended
+	Standing Standing  // Standing of the last plan
 	// Room is the maximum number of new runs, including skips, and of admitted runs in the
 	// plan. Instants beyond it stay due. Zero = unlimited.
 	Room int
 	// Recorded lists the instants, among those that the previous Plan asked about, that
-	// have a run, including skips, whatever its trigger; in UTC. It is nil in the first
+	// have a run, including skips, regardless of the trigger; in UTC. It is nil in the first
 	// View of a decision.
 	Recorded map[time.Time]bool
 
@@ -167,9 +167,8 @@ type View struct {
 
 // Plan is the outcome of a decision about a schedule.
 type Plan struct {
-	// Untouched leaves the schedule as it is, whatever else the plan contains: the
-	// instants that have come stay due, and the next View again includes the runs that
-	// have ended.
+	// Untouched leaves the schedule as it is and ignores the rest of the plan: the instants
+	// that have come stay due, and the next View again includes the runs that have ended.
 	Untouched bool
 
 	Cancel []int64       // runs to cancel because new ones replace them
@@ -178,21 +177,21 @@ type Plan struct {
 	Cursor Cursor        // new position of the schedule
 
 	Alerts   []*fairlead.Job // jobs that report problems; they are not runs, and the limit on pending jobs does not apply to them
-	Standing Standing        // what to remember for the next plan
+	Standing Standing        // information for the next plan
 
-	// Ask lists instants for which the decision needs to know whether they have runs. The
-	// decision is then repeated in the same transaction, with a View that answers; the
-	// rest of this plan is ignored.
+	// Ask lists instants that may already have runs, which the decision needs to know. The
+	// decision is then repeated in the same transaction, with the answer in View.Recorded;
+	// the rest of this plan is ignored.
 	Ask []time.Time
 }
 
 // PlannedFire is a run to be created.
 type PlannedFire struct {
-	Due     time.Time
-	Trigger Trigger
-	Number  int
-	Skip    SkipReason
-	Queued  bool
+	Due     time.Time       // due instant that the run belongs to
+	Trigger Trigger         // cause of the run
+	Number  int             // attempt number as counted by the schedule
+	Skip    SkipReason      // reason for skipping the run; empty if it is not skipped
+	Queued  bool            // the run waits for an earlier run
 	Args    json.RawMessage // replaces the template's args; nil keeps them
 	Serial  string          // replaces the template's ConcurrencyKey; empty keeps it
 	Order   time.Time       // StartBy of the job; zero keeps the template's

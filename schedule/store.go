@@ -11,8 +11,8 @@ import (
 //
 // One transaction creates the jobs of a schedule's runs and advances its cursor, under
 // the lock of the schedule's row. Each due instant therefore leads to exactly one run
-// or one recorded skip, whichever node acts on it, however often and on however many
-// nodes, and no instant is lost with a node. Scheduled and catch-up runs share their
+// or one recorded skip, even if several nodes act on it, and no instant is lost with a
+// node. Scheduled and catch-up runs share their
 // instants: each instant has at most one of them.
 type Store interface {
 	// PutSchedule creates the schedule if its Version is zero, and otherwise replaces the
@@ -31,28 +31,28 @@ type Store interface {
 	// runs end as cancelled, and all of them can still be read. It returns ErrNotFound for
 	// an unknown schedule.
 	DeleteSchedule(ctx context.Context, id int64) error
-	// Schedules lists live schedules by name. A schedule whose stored form cannot be read
-	// has Broken set, here and in decide, and does not affect the others. With Soonest,
+	// Schedules lists live schedules by name. A schedule with a stored form that cannot
+	// be read has Broken set, here and in decide, and does not affect the others. With Soonest,
 	// Schedules lists the enabled schedules that have a FireAt, by FireAt and then by ID,
 	// and reads about as many as it returns; the caller then sets no other field except
 	// Limit, and Enabled if it is true.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 
-	// Tick takes at most limit enabled schedules whose FireAt has come, earliest first. It
+	// Tick takes at most limit enabled schedules that have reached FireAt, earliest first. It
 	// also takes schedules, enabled or not, that are Outdated or have runs that ended
 	// since the last Tick or Act took them. It skips schedules that another caller holds.
 	// A calendar change by a slow transaction or an older program may be noticed a minute
 	// late.
 	//
 	// For each schedule Tick calls decide with the View and carries out the plan, all in
-	// one transaction. A run that has ended appears in one View only; a run whose job is
-	// missing counts as failed. The alerts of a plan are stored if and only if the rest of
+	// one transaction. A run that has ended appears in one View only; a run without a job
+	// counts as failed. The alerts of a plan are stored if and only if the rest of
 	// it is. A job that cannot be stored becomes a failed run, with the reason. The Cursor
 	// of a plan counts as computed with the calendar of the View. decide must not use the
 	// store, and may be called again for a schedule if the transaction has to be repeated.
 	//
 	// A plan that stays within the Room of its View keeps the transaction short; the
-	// schedules share the room for RunsAtOnce runs. A schedule whose plan is Untouched
+	// schedules share the room for RunsAtOnce runs. A schedule with an Untouched plan
 	// stays as it is: it remains due, and the next View again includes its ended runs.
 	//
 	// Tick waits only briefly if another transaction holds a key, or a run that a plan
@@ -103,27 +103,27 @@ type CallerTx interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Filter selects live schedules. An empty field matches all of them.
+// Filter selects live schedules. An empty field matches all schedules.
 type Filter struct {
 	IDs     []int64
 	Names   []string
 	Tenants []string // tenants of their jobs
-	Enabled *bool
-	After   string // only names after this one: the last name of the previous page
-	Limit   int    // zero means 100
-	// Soonest lists the enabled schedules that will fire, the one that fires next first.
-	// It has no pages, and cannot be combined with IDs, Names, Tenants, After or an
+	Enabled *bool    // true for enabled schedules only, false for disabled ones only
+	After   string   // only names after this one: the last name of the previous page
+	Limit   int      // maximum number of schedules; zero means 100
+	// Soonest lists the enabled schedules that will fire, starting with the one that fires
+	// next. It has no pages, and cannot be combined with IDs, Names, Tenants, After or an
 	// Enabled that is false. A schedule that a changed calendar brings forward may be
 	// missing until a node has acted on the change.
 	Soonest bool
 }
 
-// FireFilter selects runs. An empty field matches all of them.
+// FireFilter selects runs. An empty field matches all runs.
 type FireFilter struct {
 	Schedule int64
 	Jobs     []int64
 	Below    int64 // only job IDs below this one: the last ID of the previous page
-	Limit    int   // zero means 100
+	Limit    int   // maximum number of runs; zero means 100
 }
 
 // Ticked is the result of Tick.
@@ -139,8 +139,8 @@ type Ticked struct {
 // Waiting is a schedule that needs a key or a run held by another transaction: a
 // caller's open transaction, or a short one of a store.
 type Waiting struct {
-	Schedule int64
-	Name     string
+	Schedule int64   // ID of the schedule
+	Name     string  // name of the schedule
 	Key      string  // unique key of the run to create; empty if the run has none
 	Runs     []int64 // jobs of earlier runs to cancel or admit
 	// Tries is the number of times in a row that the store has found this schedule

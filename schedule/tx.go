@@ -12,8 +12,8 @@ import (
 //
 // Each call covers all schedules at once. A store may delay calls that only write until
 // it needs the result of another call or commits: acting on many schedules takes as
-// many round trips as acting on one. A call that fails does not undo anything: the
-// store rolls back when CarryOut returns an error.
+// many round trips as acting on one. A call that fails undoes nothing: the store rolls
+// back when CarryOut returns an error.
 type Tx interface {
 	// Look reads the schedules that were taken, and the information that decisions about
 	// them need. It is the first call.
@@ -27,15 +27,15 @@ type Tx interface {
 	// scheduled or catch-up run is Shared.
 	Taken(ctx context.Context, instants []Instant) ([]Instant, error)
 
-	// Cancel ends jobs immediately, in whatever state they are, with ReasonReplaced. A
-	// node that runs one of them can no longer settle it. Cancel returns when each of them
-	// ended; jobs that had ended before are not included.
+	// Cancel ends jobs immediately, regardless of their state, with ReasonReplaced. A node
+	// that runs one of them can no longer settle it. Cancel returns the time at which each
+	// of them ended; it omits jobs that had ended before.
 	Cancel(ctx context.Context, jobs []int64, because string) (map[int64]time.Time, error)
 	// Admit makes the jobs of queued runs due, and clears Queued. Jobs that have moved in
 	// the meantime stay as they are.
 	Admit(ctx context.Context, runs []Fire) error
 	// Number assigns IDs to new jobs, in ascending order. Of two runs of a schedule the
-	// later one has the larger ID if the database can tell.
+	// later one has the larger ID, as far as the database can determine the order.
 	Number(ctx context.Context, jobs []*fairlead.Job) error
 	// Enqueue stores jobs of runs under their IDs. It refuses a job whose key is taken, or
 	// that exceeds its tenant's MaxPending: the result contains the job's position and the
@@ -51,9 +51,9 @@ type Tx interface {
 	// AddFires stores runs. All runs except skipped ones are open until CloseFires.
 	AddFires(ctx context.Context, runs []Fire) error
 	// CloseFires records that the schedules have learned of the end of runs. It deletes
-	// the runs whose jobs no longer exist.
+	// runs without jobs.
 	CloseFires(ctx context.Context, runs []Fire) error
-	// Advance stores the Cursor of schedules, and what they remember of their runs: Last,
+	// Advance stores the Cursor of schedules, and the information about their runs: Last,
 	// Skipped and Standing.
 	Advance(ctx context.Context, schedules []*Record) error
 }
@@ -61,37 +61,37 @@ type Tx interface {
 // Taken is a schedule that a transaction has taken.
 type Taken struct {
 	Record
-	Wanted bool // it is due or was requested, so it is acted on even if none of its runs has ended
+	Wanted bool // whether to act on it even if none of its runs has ended, because it is due or was requested
 }
 
 // Sight is a transaction's view of the schedules that it has taken.
 type Sight struct {
 	Now       time.Time // time of the database's clock, read under the locks
-	Schedules []Taken
+	Schedules []Taken   // schedules that the transaction has taken
 	// Open lists the runs whose ends the schedules have not learned of, with the states of
 	// their jobs, oldest first. A run whose job was deleted has the state recorded at that
 	// time; a run whose job is missing for another reason has failed. Neither has an
 	// EndedAt.
 	Open      []Fire
 	Calendars map[string]*Calendar // calendars that the schedules use
-	// Newest is the newest instant for which a schedule has a run, whatever its trigger. A
-	// schedule without runs is absent.
+	// Newest is the newest instant for which each schedule has a run, regardless of the
+	// trigger. A schedule without runs is absent.
 	Newest map[int64]time.Time
 }
 
 // Instant is a due instant of a schedule.
 type Instant struct {
-	Schedule int64
-	Due      time.Time
-	Shared   bool // result of Taken: the instant has a scheduled or catch-up run
+	Schedule int64     // ID of the schedule
+	Due      time.Time // due instant
+	Shared   bool      // result of Taken: the instant has a scheduled or catch-up run
 }
 
 // EndedJob is a job that ends before it begins.
 type EndedJob struct {
 	Job    *fairlead.Job
-	State  fairlead.State // Skipped or Failed
-	Reason fairlead.Reason
-	Error  string
+	State  fairlead.State  // Skipped or Failed
+	Reason fairlead.Reason // reason for ending
+	Error  string          // text of the failure
 }
 
 // Shared reports whether runs with this trigger share their instants, so that a

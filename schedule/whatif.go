@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// WhatIf asks what would happen at the next instants if schedules and calendars were
-// changed.
+// WhatIf describes hypothetical changes to schedules and calendars. Client.WhatIf
+// returns their effect on the next instants.
 type WhatIf struct {
 	Changes  []Change // applied in this order
 	Instants int      // number of instants per schedule; default fairlead.DefaultForecast, at most fairlead.MaxForecast
 }
 
-// Change is a change that could be saved. Exactly one of its fields is set.
+// Change is one hypothetical change. Exactly one of its fields is set.
 type Change struct {
 	Schedule *Schedule // as for Put
 	Calendar *Calendar // as for PutCalendar; all schedules that use the calendar are compared
@@ -28,52 +28,52 @@ const MaxForecasts = 50
 
 // Forecast compares the next instants of schedules without and with the changes.
 type Forecast struct {
-	At        time.Time // time of the forecast, by the database's clock
-	Schedules []ScheduleForecast
-	More      bool // not all schedules that use a changed calendar were compared
+	At        time.Time          // time of the forecast, by the database's clock
+	Schedules []ScheduleForecast // schedules that were compared
+	More      bool               // some schedules that use a changed calendar were not compared
 }
 
 // ScheduleForecast compares the next instants of a schedule, up to the end of the
 // shorter list. Its prospects are the decisions of a node, on the assumption that the
 // runs active now stay as they are, and later runs end well before the next instant.
 type ScheduleForecast struct {
-	ID       int64 // zero for a new schedule
-	Name     string
-	Tenant   string
+	ID       int64             // zero for a new schedule
+	Name     string            // name of the schedule
+	Tenant   string            // tenant of its jobs
 	Instants []InstantForecast // sorted by Due
 	Moved    int               // number of instants that have an Effect
-	Broken   string            // why the current schedule cannot be forecast; empty if it can
-	Text     []string          // a summary for people
+	Broken   string            // error that prevents a forecast for the current schedule; empty if there is none
+	Text     []string          // human-readable summary
 }
 
 // InstantForecast is an instant before and after the changes. At least one of Before
 // and After is set.
 type InstantForecast struct {
-	Due    time.Time
-	Effect InstantEffect
-	Before *Prospect // nil if the schedule is not due then without the changes
-	After  *Prospect // nil if the schedule is not due then with the changes
+	Due    time.Time     // due instant
+	Effect InstantEffect // effect of the changes
+	Before *Prospect     // nil if the schedule is not due then without the changes
+	After  *Prospect     // nil if the schedule is not due then with the changes
 }
 
-// Prospect is what will happen at an instant.
+// Prospect is the expected result of an instant.
 type Prospect struct {
-	FireAt  time.Time // time at which a node acts on it
-	Trigger Trigger
+	FireAt  time.Time  // time at which a node acts on it
+	Trigger Trigger    // cause of the run
 	Skip    SkipReason // reason for skipping it; empty if it is run
 	Queued  bool       // the run waits for an earlier one
 	Cancels int        // number of active runs that it cancels
 }
 
-// InstantEffect is what changes do to an instant.
+// InstantEffect is the effect of the changes on an instant.
 type InstantEffect string
 
 // The effects of a change on an instant.
 const (
-	SameInstant InstantEffect = ""
-	Appears     InstantEffect = "appears"
-	Disappears  InstantEffect = "disappears"
-	Moves       InstantEffect = "moves"   // a node acts on it at another time
-	Becomes     InstantEffect = "becomes" // its prospect changes in another way
+	SameInstant InstantEffect = ""           // no change
+	Appears     InstantEffect = "appears"    // due only with the changes
+	Disappears  InstantEffect = "disappears" // due only without the changes
+	Moves       InstantEffect = "moves"      // a node acts on it at another time
+	Becomes     InstantEffect = "becomes"    // its prospect changes in another way
 )
 
 // WhatIf compares the next instants of schedules without and with some changes, without
@@ -81,7 +81,7 @@ const (
 // ErrConflict or ErrNotFound. If there are several changes, the names of fields include
 // the position of the change, as in changes[1].cron. Like Explain, WhatIf waits for
 // other transactions that act on the schedules; claims do not wait for it. For a
-// changed calendar it reads all schedules.
+// changed calendar, WhatIf reads all schedules.
 func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
 	w := &asking{Client: c, instants: question.Instants, changed: map[int64]*replaced{}}
 	if err := w.begin(ctx, question); err != nil {

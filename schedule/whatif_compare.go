@@ -98,7 +98,7 @@ func (i *InstantForecast) effect() InstantEffect {
 	return SameInstant
 }
 
-// Words describes the prospect in plain English.
+// Words returns a description of the prospect in plain English.
 func (p *Prospect) Words() string {
 	switch {
 	case p.Skip == SkipOverlap:
@@ -118,9 +118,9 @@ func (p *Prospect) Words() string {
 // sentences say the most of it for people.
 func (f *ScheduleForecast) sentences() (text []string) {
 	if f.Moved == 0 {
-		return []string{fmt.Sprintf("schedule %q: its next %d instants stay as they are", f.Name, len(f.Instants))}
+		return []string{fmt.Sprintf("schedule %q: its next %d fires would not change", f.Name, len(f.Instants))}
 	}
-	text = append(text, fmt.Sprintf("schedule %q: %d of its next %d instants change", f.Name, f.Moved, len(f.Instants)))
+	text = append(text, fmt.Sprintf("schedule %q: %d of its next %d fires would change", f.Name, f.Moved, len(f.Instants)))
 	for _, instant := range f.Instants {
 		if instant.Effect != SameInstant && len(text) <= mostSentences {
 			text = append(text, instant.sentence())
@@ -136,11 +136,11 @@ func (i *InstantForecast) sentence() string {
 	due := i.Due.UTC().Format(time.RFC3339)
 	switch i.Effect {
 	case Appears:
-		return fmt.Sprintf("%s appears: it %s", due, i.After.Words())
+		return fmt.Sprintf("%s is added: it %s", due, i.After.Words())
 	case Disappears:
-		return due + " disappears"
+		return due + " is removed"
 	case Moves:
-		return fmt.Sprintf("%s is acted upon at %s instead of %s", due, i.After.FireAt.UTC().Format(time.RFC3339), i.Before.FireAt.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("%s fires at %s instead of %s", due, i.After.FireAt.UTC().Format(time.RFC3339), i.Before.FireAt.UTC().Format(time.RFC3339))
 	}
-	return fmt.Sprintf("%s %s, instead of: it %s", due, i.After.Words(), i.Before.Words())
+	return fmt.Sprintf("%s: it %s (before: it %s)", due, i.After.Words(), i.Before.Words())
 }

@@ -12,13 +12,13 @@ func messageOf(rule *alert.Rule) message {
 	return message{url: &rule.URL, secret: &rule.SigningSecret, headers: &rule.Headers, body: &rule.Body}
 }
 
-// SetAlert is part of alert.Store. It fails with ErrInvalid if the rule has something that is
-// sealed and that this program cannot open.
+// SetAlert implements alert.Store. It returns ErrInvalid if the rule contains a sealed
+// value that this program cannot open.
 func (s *Store) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
 	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlert(ctx, sealed) })
 }
 
-// SetAlertSeen is part of alert.Store, as SetAlert. Of what was seen only the time counts.
+// SetAlertSeen implements alert.Store, like SetAlert. Of seen, only the time matters.
 func (s *Store) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
 	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlertSeen(ctx, sealed, seen) })
 }
@@ -34,18 +34,18 @@ func (s *Store) setAlert(rule alert.Rule, set func(sealed alert.Rule) (alert.Rul
 	return stored, s.openMessage(messageOf(&stored))
 }
 
-// Alerts is part of alert.Store. What cannot be opened stays sealed.
+// Alerts implements alert.Store. Values that cannot be opened stay sealed.
 func (s *Store) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	rules, err := s.Store.Alerts(ctx)
 	for i := range rules {
-		_ = s.openMessage(messageOf(&rules[i])) // it is shown as it is
+		_ = s.openMessage(messageOf(&rules[i])) // shown sealed if it cannot be opened
 	}
 	return rules, err
 }
 
-// TakeLook is part of alert.Store. It fails if a rule cannot be opened: a look that is not
-// ended counts as none, and the next one, of a node that has the key, finds what this one would
-// have found.
+// TakeLook implements alert.Store. It fails if a rule cannot be opened: a check without an
+// end counts as none, and the next check, on a node that has the key, finds the same
+// events.
 func (s *Store) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
 	turn, taken, err := s.Store.TakeLook(ctx, every)
 	if err != nil || !taken {
@@ -59,7 +59,7 @@ func (s *Store) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, 
 	return turn, true, nil
 }
 
-// EndLook is part of alert.Store. Messages are jobs, whose args are sealed.
+// EndLook implements alert.Store. Messages are jobs, so it seals their args.
 func (s *Store) EndLook(ctx context.Context, found alert.Found) (bool, error) {
 	messages, err := s.sealJobs(found.Messages)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// WrapAccess seals what the audit log tells of things: what they were before, and after.
-// Who did what to which, and when, stays readable.
+// WrapAccess seals the states of objects in the audit log, from before and after each
+// action. Actor, action, subject and time stay readable.
 func WrapAccess(store access.Store, codec Codec) access.Store {
 	return accessStore{store, coder{codec}}
 }
@@ -22,7 +22,7 @@ type accessStore struct {
 	coder
 }
 
-// Audit is part of access.Store.
+// Audit implements access.Store.
 func (s accessStore) Audit(ctx context.Context, entries []access.Entry) error {
 	sealed, err := s.sealEntries(entries)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) RecordEnsured(ctx context.Context, action, subject, tenant strin
 	return s.auditIn(ctx, s.Store, []access.Entry{entry})
 }
 
-// auditIn adds sealed entries to the audit log of a store or a transaction, if it keeps one.
+// auditIn adds sealed entries to the audit log of a store or a transaction, if it has one.
 func (c coder) auditIn(ctx context.Context, of any, entries []access.Entry) error {
 	log, kept := of.(access.Auditor)
 	if !kept {
@@ -53,7 +53,7 @@ func (c coder) auditIn(ctx context.Context, of any, entries []access.Entry) erro
 	return log.Audit(ctx, sealed)
 }
 
-// sealEntries returns copies of entries that are sealed.
+// sealEntries returns sealed copies of entries.
 func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 	sealed := slices.Clone(entries)
 	for i := range sealed {
@@ -68,16 +68,17 @@ func (c coder) sealEntries(entries []access.Entry) ([]access.Entry, error) {
 	return sealed, nil
 }
 
-// orText returns a document, or a text if it is none or too long, as stores do.
+// orText returns a document, or a JSON string of it if it is invalid or too long, as the
+// stores do.
 func orText(document json.RawMessage) json.RawMessage {
 	if document == nil || json.Valid(document) && len(document) <= fairlead.MaxArgs {
 		return document
 	}
-	text, _ := json.Marshal(string(document)) // a string can be marshalled
+	text, _ := json.Marshal(string(document)) // encoding a string cannot fail
 	return text
 }
 
-// AuditLog is part of access.Store. What cannot be opened stays sealed.
+// AuditLog implements access.Store. Values that cannot be opened stay sealed.
 func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	entries, err := s.Store.AuditLog(ctx, filter)
 	for i := range entries {
@@ -85,12 +86,13 @@ func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 		if _, is := envelope.Take(e.After); !is {
 			e.After = s.openReason(e.After)
 		}
-		_ = s.openAll(&e.Before, &e.After) // it is shown as it is
+		_ = s.openAll(&e.Before, &e.After) // shown sealed if it cannot be opened
 	}
 	return entries, err
 }
 
-// openReason opens the reason within what the store itself has written about a step of a bulk.
+// openReason opens the reason in an entry that the store itself has written about a step of
+// a bulk.
 func (c coder) openReason(after json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	var reason string
@@ -100,7 +102,7 @@ func (c coder) openReason(after json.RawMessage) json.RawMessage {
 	if c.openText(&reason, forReasons) != nil {
 		return after
 	}
-	members["reason"], _ = json.Marshal(reason) // a string can be marshalled
+	members["reason"], _ = json.Marshal(reason) // encoding a string cannot fail
 	opened, err := json.Marshal(members)
 	if err != nil {
 		return after

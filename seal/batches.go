@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// CreateBatch is part of batch.Store.
+// CreateBatch implements batch.Store.
 func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	sealed := b
 	if err := s.sealBatch(&sealed); err != nil {
@@ -24,17 +24,17 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	return created, err
 }
 
-// Batches is part of batch.Store. What cannot be opened stays sealed.
+// Batches implements batch.Store. Values that cannot be opened stay sealed.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	found, err := s.Store.Batches(ctx, filter)
 	for i := range found {
-		_ = s.openBatch(&found[i].Batch) // it is shown as it is
+		_ = s.openBatch(&found[i].Batch) // shown sealed if it cannot be opened
 	}
 	return found, err
 }
 
-// AddChunks is part of batch.Store. It fails with ErrInvalid if a task has something that is
-// sealed and that this program cannot open: it has read the tasks of an earlier pass then.
+// AddChunks implements batch.Store. It returns ErrInvalid if a task contains a sealed value
+// that this program cannot open: then the tasks were read from an earlier pass.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	sealed, err := s.sealNewChunks(chunks)
 	if err != nil {
@@ -47,16 +47,16 @@ func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 	return nil
 }
 
-// Chunks is part of batch.Store. What cannot be opened stays sealed.
+// Chunks implements batch.Store. Values that cannot be opened stay sealed.
 func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := s.Store.Chunks(ctx, id, filter)
-	_ = s.openChunks(chunks) // it is shown as it is, and AddChunks refuses it
+	_ = s.openChunks(chunks) // shown sealed if it cannot be opened, and rejected by AddChunks
 	return chunks, err
 }
 
-// Conduct is part of batch.Store. A batch is open while it is acted upon, and stays as it was
-// sealed unless what it carries has changed then. If it cannot be opened, nothing happens to the batch: a program
-// that has the key acts upon it.
+// Conduct implements batch.Store. It opens a batch for act and stores its sealed values
+// again unchanged unless act has changed them. If the batch cannot be opened, it is left to
+// a program that has the key.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
 	return s.Store.Conduct(ctx, id, wait, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		stored := b.Batch
@@ -75,7 +75,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	})
 }
 
-// sealBatch seals what a batch carries. The jobs that follow it are copies then.
+// sealBatch seals the documents of a batch. It copies the follow-up jobs first.
 func (c coder) sealBatch(b *batch.Batch) error {
 	b.Then = slices.Clone(b.Then)
 	for i := range b.Then {
@@ -86,8 +86,8 @@ func (c coder) sealBatch(b *batch.Batch) error {
 	return errors.Join(c.closeAll(&b.Info), c.closeText(&b.Notify, forMessages))
 }
 
-// openBatch opens what a batch carries, as far as it can be opened, and returns the errors. The
-// jobs that follow it are copies then: a store may keep its own.
+// openBatch opens the documents of a batch as far as possible, and returns the errors. It
+// copies the follow-up jobs first, because the store may retain its own.
 func (c coder) openBatch(b *batch.Batch) error {
 	err := errors.Join(c.openAll(&b.Info), c.openText(&b.Notify, forMessages))
 	b.Then = slices.Clone(b.Then)
@@ -97,12 +97,12 @@ func (c coder) openBatch(b *batch.Batch) error {
 	return err
 }
 
-// adoptBatch gives a batch what another one carries, sealed or not.
+// adoptBatch copies the documents of another batch, sealed or not.
 func adoptBatch(b, from *batch.Batch) {
 	b.Info, b.Then, b.Notify = from.Info, from.Then, from.Notify
 }
 
-// sealNewChunks is sealChunks for tasks that a caller gives.
+// sealNewChunks is like sealChunks, for tasks supplied by a caller.
 func (c coder) sealNewChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {
@@ -114,7 +114,7 @@ func (c coder) sealNewChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	return c.sealChunks(chunks)
 }
 
-// sealChunks returns copies of chunks whose parameters are sealed.
+// sealChunks returns copies of chunks with sealed parameters.
 func (c coder) sealChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	sealed := slices.Clone(chunks)
 	for i := range sealed {
@@ -136,8 +136,8 @@ func (c coder) sealChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	return sealed, nil
 }
 
-// openChunks opens the parameters of chunks in their places, as far as they can be opened, and
-// returns the first error.
+// openChunks opens the parameters of chunks in place, as far as possible, and returns the
+// first error.
 func (c coder) openChunks(chunks []batch.Chunk) (first error) {
 	note := func(err error) {
 		if err != nil && first == nil {
@@ -158,21 +158,22 @@ func (c coder) openChunks(chunks []batch.Chunk) (first error) {
 	return first
 }
 
-// adoptChunks gives chunks what a store has set in their copies.
+// adoptChunks copies the fields that a store has set in the sealed copies back to the
+// chunks.
 func adoptChunks(chunks, sealed []batch.Chunk) {
 	for i := range chunks {
 		chunks[i].First = sealed[i].First
 	}
 }
 
-// batchTx is a batch.Tx whose documents are sealed.
+// batchTx is a batch.Tx with sealed documents.
 type batchTx struct {
 	batch.Tx
 	coder
 }
 
-// Chunks is part of batch.Tx. It fails if something cannot be opened: tasks would become jobs
-// with sealed parameters.
+// Chunks implements batch.Tx. It fails if a value cannot be opened: otherwise tasks would
+// become jobs with sealed parameters.
 func (t batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := t.Tx.Chunks(ctx, filter)
 	if err == nil {
@@ -181,7 +182,7 @@ func (t batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.
 	return chunks, err
 }
 
-// SaveChunks is part of batch.Tx.
+// SaveChunks implements batch.Tx.
 func (t batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	sealed, err := t.sealChunks(chunks)
 	if err != nil {
@@ -190,8 +191,8 @@ func (t batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	return t.Tx.SaveChunks(ctx, sealed)
 }
 
-// Ends is part of batch.Tx. It fails if a memo cannot be opened: what was there before the task
-// would be lost, and a rollback could not put it back.
+// Ends implements batch.Tx. It fails if a memo cannot be opened: otherwise the state before
+// the task would be lost, and a rollback could not restore it.
 func (t batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	ends, err := t.Tx.Ends(ctx, first, last)
 	for i := range ends {
@@ -202,7 +203,7 @@ func (t batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, 
 	return ends, err
 }
 
-// Enqueue is part of batch.Tx.
+// Enqueue implements batch.Tx.
 func (t batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {

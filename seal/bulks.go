@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// AddBulk is part of bulk.Store. The reason of a bulk is sealed wherever it goes: into the error
-// of jobs that the bulk cancels, and into the audit log.
+// AddBulk implements bulk.Store. The reason of a bulk stays sealed in every place it is
+// copied to: in the error of jobs that the bulk cancels, and in the audit log.
 func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	if err := s.closeText(&b.Reason, forReasons); err != nil {
 		return bulk.Bulk{}, err
@@ -22,7 +22,7 @@ func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	return stored, err
 }
 
-// Bulks is part of bulk.Store. What cannot be opened stays sealed.
+// Bulks implements bulk.Store. Values that cannot be opened stay sealed.
 func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
 	page, err := s.Store.Bulks(ctx, filter)
 	for i := range page.Bulks {
@@ -31,15 +31,15 @@ func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error
 	return page, err
 }
 
-// StepBulk is part of bulk.Store. A program that lacks the key of the reason can carry a bulk out:
-// the reason is stored as it is.
+// StepBulk implements bulk.Store. A program without the key of the reason can carry out the
+// bulk, because the reason is stored in its sealed form.
 func (s *Store) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	after, err := s.Store.StepBulk(ctx, step)
 	s.openBulk(&after)
 	return after, err
 }
 
-// openBulk opens the texts of a bulk as far as it can. Nothing is decided by them.
+// openBulk opens the strings of a bulk as far as possible. No decision depends on them.
 func (s *Store) openBulk(b *bulk.Bulk) {
 	_ = s.openText(&b.Reason, forReasons)
 	_ = s.openText(&b.Error, forReasons) // its own job may have been cancelled by a bulk

@@ -12,26 +12,26 @@ import (
 	"slices"
 )
 
-// Key is a key of AES-256. Its ID is stored beside what it has sealed.
+// A Key is an AES-256 key. Its ID is stored next to every value sealed with it.
 type Key struct {
 	ID     string // at most 255 bytes
 	Secret []byte // 32 random bytes
 }
 
-// Keys is a Codec with AES-256-GCM. To change the key, first give all programs the new one
-// as the second, then make it the first, and remove the old one when nothing is left that
-// it has sealed: when retention has removed the last job, and schedules and sweeps have been
-// stored anew.
+// Keys is a Codec that uses AES-256-GCM. To change the key, first configure the new key as
+// the second key of all programs, then make it the first. Remove the old key once no value
+// sealed with it is left: after retention has removed the last job, and all schedules and
+// sweeps have been stored again.
 type Keys struct {
-	current string                 // ID of the key that seals
+	current string                 // ID of the sealing key
 	opening map[string]cipher.AEAD // by ID
-	sealing cipher.AEAD            // with a nonce that is given
-	nonces  []byte                 // key of the nonces of what has a label
+	sealing cipher.AEAD            // the sealing key, for explicit nonces
+	nonces  []byte                 // key for deriving the nonces of labeled values
 }
 
 var _ Codec = (*Keys)(nil)
 
-// NewKeys takes the key that seals, and others that only open.
+// NewKeys returns Keys that seal with current and open with any of the given keys.
 func NewKeys(current Key, others ...Key) (*Keys, error) {
 	k := &Keys{current: current.ID, opening: map[string]cipher.AEAD{}}
 	for _, key := range append([]Key{current}, others...) {
@@ -41,7 +41,7 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 		case len(key.Secret) != 32:
 			return nil, fmt.Errorf("key %q has %d bytes; AES-256 needs 32, for example from: openssl rand -base64 32", key.ID, len(key.Secret))
 		case k.opening[key.ID] != nil:
-			return nil, fmt.Errorf("there are two keys with the ID %q", key.ID)
+			return nil, fmt.Errorf("duplicate key ID %q", key.ID)
 		}
 		block, err := aes.NewCipher(key.Secret)
 		if err != nil {
@@ -51,7 +51,7 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 			return nil, err
 		}
 		if k.sealing != nil {
-			continue // it is not the first
+			continue // not the first key
 		}
 		if k.sealing, err = cipher.NewGCM(block); err != nil {
 			return nil, err
@@ -61,9 +61,9 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 	return k, nil
 }
 
-// Seal is part of Codec. The ID of the key stands before what it has sealed, and cannot be
-// changed either. The nonce is random; with a label it follows from that and the text, so that none
-// is used for two texts.
+// Seal implements Codec. The ID of the key precedes the sealed value and is authenticated
+// with it. The nonce is random, or with a label derived from the label and the plain text,
+// so that no two texts share a nonce.
 func (k *Keys) Seal(plain []byte, label string) ([]byte, error) {
 	head := append([]byte{byte(len(k.current))}, k.current...)
 	if label == "" {
@@ -73,7 +73,7 @@ func (k *Keys) Seal(plain []byte, label string) ([]byte, error) {
 	return k.sealing.Seal(append(slices.Clone(head), nonce...), nonce, plain, head), nil
 }
 
-// digest is an HMAC of texts, each with its length before it.
+// digest returns an HMAC of byte strings, each preceded by its length.
 func digest(key []byte, texts ...[]byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	for _, text := range texts {
@@ -83,7 +83,7 @@ func digest(key []byte, texts ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Open is part of Codec.
+// Open implements Codec.
 func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 || len(sealed) < 1+int(sealed[0]) {
 		return nil, errors.New("the sealed value is too short")
@@ -101,7 +101,7 @@ func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// NewSecret makes the secret of a key.
+// NewSecret returns a random secret for a key.
 func NewSecret() []byte {
 	secret := make([]byte, 32)
 	rand.Read(secret) // never fails

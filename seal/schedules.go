@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// PutSchedule is part of schedule.Store. It fails with ErrInvalid if the schedule has something
-// that is sealed and that this program cannot open.
+// PutSchedule implements schedule.Store. It returns ErrInvalid if the schedule contains a
+// sealed value that this program cannot open.
 func (s *Store) PutSchedule(ctx context.Context, put schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	return s.putSchedule(ctx, s.Store.PutSchedule, put, restart)
 }
 
-// Schedules is part of schedule.Store. What cannot be opened stays sealed.
+// Schedules implements schedule.Store. Values that cannot be opened stay sealed.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	found, err := s.Store.Schedules(ctx, filter)
 	s.openSchedules(found)
@@ -39,7 +39,7 @@ func (c coder) putSchedule(ctx context.Context, put func(context.Context, schedu
 }
 
 func (c coder) openSchedules(found []schedule.Schedule) {
-	for i := range found { // it is shown as it is, and putSchedule refuses it
+	for i := range found { // shown sealed if it cannot be opened, and rejected by putSchedule
 		_, _ = c.openAll(&found[i].Job.Args), c.openAlert(&found[i])
 	}
 }
@@ -48,8 +48,8 @@ func messageOfAlert(alert *schedule.Alert) message {
 	return message{url: &alert.URL, secret: &alert.SigningSecret, headers: &alert.Headers, body: &alert.Body}
 }
 
-// openAlert gives a schedule a copy of its alert that is opened, as far as it can be: the store
-// may keep its own.
+// openAlert replaces the alert of a schedule by an opened copy, as far as it can be opened.
+// It copies because the store may retain its own.
 func (c coder) openAlert(s *schedule.Schedule) error {
 	if s.Alert == nil {
 		return nil
@@ -59,9 +59,10 @@ func (c coder) openAlert(s *schedule.Schedule) error {
 	return c.openMessage(messageOfAlert(&alert))
 }
 
-// openDue opens a schedule that is decided about. It fails if the alert cannot be opened, because
-// messages are made of it. Runs have the args of the template as it is stored: if those cannot be
-// opened, the job of the run waits for a node that has the key, like any other.
+// openDue opens a schedule before a decision about it. It fails if the alert cannot be
+// opened, because messages are built from it. Runs get the args of the template in stored
+// form: if those cannot be opened, the job of the run waits for a node that has the key,
+// like any other job.
 func (c coder) openDue(due *schedule.Schedule) error {
 	_ = c.openAll(&due.Job.Args)
 	if err := c.openAlert(due); err != nil {
@@ -70,10 +71,11 @@ func (c coder) openDue(due *schedule.Schedule) error {
 	return nil
 }
 
-// Tick is part of schedule.Store. A schedule whose alert cannot be opened, or whose plan cannot be
-// sealed, is left as it is to other nodes, and Tick fails after it has acted upon the others.
+// Tick implements schedule.Store. It skips a schedule whose alert cannot be opened or whose
+// plan cannot be sealed, so that another node can process it, and returns an error after it
+// has processed the others.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
-	if _, err := s.codec.Seal(nil, ""); err != nil { // while it fails no run may be made, and no end be counted
+	if _, err := s.codec.Seal(nil, ""); err != nil { // while sealing fails, no run may be created and no end counted
 		return schedule.Ticked{}, fmt.Errorf("seal: %w", err)
 	}
 	var failed error
@@ -94,7 +96,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	return ticked, err
 }
 
-// Act is part of schedule.Store. It fails if the alert of the schedule cannot be opened.
+// Act implements schedule.Store. It fails if the alert of the schedule cannot be opened.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	return s.Store.Act(ctx, id, func(due schedule.Schedule, v schedule.View) (schedule.Plan, error) {
 		if err := s.openDue(&due); err != nil {
@@ -108,8 +110,8 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 	})
 }
 
-// sealPlan seals what a plan gives to jobs. It fails with ErrInvalid if that is larger than args
-// may be: the store sees only what is sealed.
+// sealPlan seals the args of the jobs in a plan. It returns ErrInvalid if the args are
+// larger than allowed: the store cannot check that because it sees only sealed values.
 func (c coder) sealPlan(plan schedule.Plan) (schedule.Plan, error) {
 	for i := range plan.Fires {
 		args := &plan.Fires[i].Args

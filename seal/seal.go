@@ -1,20 +1,28 @@
-// Package seal encrypts what jobs carry before a database gets it: their args, outputs, progress
-// and memos; of schedules the args and the alert; of batches the parameters of tasks, the info, the
-// args of the jobs that follow and the address for notices; of sweeps the data and the list of
-// items; of alert rules everything that makes up a message; the reasons of bulks; and what the audit
-// log has of all these before and after a change. Databases search by the rest, or people read it:
+// Package seal encrypts documents before they reach the database:
+//
+//   - the args, outputs, progress and memos of jobs
+//   - the args and the alert of schedules
+//   - the parameters of tasks, the info, the args of follow-up jobs and the notification
+//     URL of batches
+//   - the data and the list of items of sweeps
+//   - the complete messages of alert rules
+//   - the reasons of bulks
+//   - the states before and after a change in the audit log
+//
+// All other values stay readable, because databases search by them or people read them:
 // names, kinds, queues, tenants, keys, states, times, descriptions and error texts.
 //
-// A program that lacks a key shows what it cannot open as it is stored, and acts upon none of it:
-// other programs that have the key do.
+// A program that lacks a key displays the values it cannot open in their sealed form, and
+// does not act on them. That is left to programs that have the key.
 //
 //	keys, err := seal.NewKeys(seal.Key{ID: "2026-11", Secret: current}, seal.Key{ID: "2026-05", Secret: previous})
 //	store := seal.Wrap(database, keys)
 //	node, err := engine.New(store, mux, engine.Options{})
 //	client := fairlead.NewClient(store)
 //
-// All programs that use the database need the same keys, those that only enqueue too. What was stored
-// before stays as it is and can be read. Another Codec may ask a key service.
+// All programs that use the database need the same keys, including those that only enqueue
+// jobs. Values stored earlier stay unencrypted and readable. To use a key management
+// service, implement Codec.
 package seal
 
 import (
@@ -25,12 +33,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// Codec encrypts. It is used by many goroutines at once, for every job.
+// A Codec encrypts and decrypts values. It must be safe for concurrent use, and it is
+// called for every job.
 type Codec interface {
-	// Seal encrypts with the current key. With a label, the same plain text gives the same
-	// sealed text: answers for a job are told apart by their texts.
+	// Seal encrypts with the current key. With a label, equal plain texts must produce equal
+	// sealed texts, because stores compare the answers for a job by their stored form.
 	Seal(plain []byte, label string) (sealed []byte, err error)
-	// Open decrypts what any of the keys has sealed. It must notice if it was changed.
+	// Open decrypts values sealed with any of the keys. It must detect modifications.
 	Open(sealed []byte) (plain []byte, err error)
 }
 
@@ -39,12 +48,12 @@ type coder struct {
 	codec Codec
 }
 
-// close returns a document sealed. One that is missing stays missing.
+// close returns the sealed form of a document. A nil document stays nil.
 func (c coder) close(document json.RawMessage) (json.RawMessage, error) {
 	return c.closeAs("", document)
 }
 
-// closeAs is close under a label.
+// closeAs is close with a label.
 func (c coder) closeAs(label string, document json.RawMessage) (json.RawMessage, error) {
 	if document == nil {
 		return nil, nil
@@ -56,8 +65,8 @@ func (c coder) closeAs(label string, document json.RawMessage) (json.RawMessage,
 	return envelope.Put(sealed)
 }
 
-// open returns a document as it was before it was sealed. One that never was is returned
-// as it is; one that cannot be opened as well, with the error.
+// open returns the plain form of a document. It returns an unsealed document unchanged, and
+// also one that cannot be opened, together with the error.
 func (c coder) open(document json.RawMessage) (json.RawMessage, error) {
 	sealed, is := envelope.Take(document)
 	if !is {
@@ -70,7 +79,7 @@ func (c coder) open(document json.RawMessage) (json.RawMessage, error) {
 	return plain, nil
 }
 
-// closeAll seals documents in their places.
+// closeAll seals documents in place.
 func (c coder) closeAll(documents ...*json.RawMessage) error {
 	for _, document := range documents {
 		sealed, err := c.close(*document)
@@ -82,8 +91,7 @@ func (c coder) closeAll(documents ...*json.RawMessage) error {
 	return nil
 }
 
-// openAll opens documents in their places, as far as they can be opened, and returns the
-// first error.
+// openAll opens documents in place, as far as possible, and returns the first error.
 func (c coder) openAll(documents ...*json.RawMessage) (first error) {
 	for _, document := range documents {
 		plain, err := c.open(*document)
@@ -94,9 +102,9 @@ func (c coder) openAll(documents ...*json.RawMessage) (first error) {
 	return first
 }
 
-// refuseUnopened fails with ErrInvalid if one of the documents is sealed and cannot be opened.
-// Callers read, change and store what they read: what this program could not open would be
-// sealed twice, and a handler would then get the inner envelope.
+// refuseUnopened returns ErrInvalid if one of the documents is sealed and cannot be opened.
+// Callers read, change and store documents: a document that this program cannot open would
+// be sealed twice, and a handler would then get the inner envelope.
 func (c coder) refuseUnopened(documents ...json.RawMessage) error {
 	for _, document := range documents {
 		if _, err := c.open(document); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Store is a store in whose database documents are sealed.
+// A Store is a driver.Store that stores documents in sealed form.
 type Store struct {
 	driver.Store
 	coder
@@ -21,11 +21,11 @@ type Store struct {
 
 var _ driver.Store = (*Store)(nil)
 
-// Wrap seals what a store is given, and opens what it returns. Use Within for transactions
-// of the caller's own.
+// Wrap returns a store that seals the documents it receives and opens those it returns. Use
+// Within for the caller's own transactions.
 func Wrap(store driver.Store, codec Codec) *Store { return &Store{store, coder{codec}} }
 
-// sealJobs returns copies of jobs with their args sealed.
+// sealJobs returns copies of jobs with sealed args.
 func (c coder) sealJobs(jobs []*fairlead.Job) ([]*fairlead.Job, error) {
 	sealed := make([]*fairlead.Job, len(jobs))
 	for i, job := range jobs {
@@ -38,7 +38,7 @@ func (c coder) sealJobs(jobs []*fairlead.Job) ([]*fairlead.Job, error) {
 	return sealed, nil
 }
 
-// adopt gives jobs what a store has set in their copies.
+// adopt copies the fields that a store has set in the sealed copies back to the jobs.
 func adopt(jobs, sealed []*fairlead.Job) {
 	for i, job := range jobs {
 		args := job.Args
@@ -47,14 +47,14 @@ func adopt(jobs, sealed []*fairlead.Job) {
 	}
 }
 
-// openJob opens what a job carries. An error that a bulk has sealed and that cannot be opened
-// keeps no job from running.
+// openJob opens the documents of a job. An error text sealed by a bulk does not prevent the
+// job from running if it cannot be opened.
 func (c coder) openJob(job *fairlead.Job) error {
 	_ = c.openText(&job.Error, forReasons)
 	return c.openAll(&job.Args, &job.Output, &job.Progress, &job.Told, &job.Memo)
 }
 
-// sealSettlements returns copies of settlements that are sealed.
+// sealSettlements returns sealed copies of settlements.
 func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Settlement, error) {
 	sealed := slices.Clone(settlements)
 	for i := range sealed {
@@ -65,7 +65,7 @@ func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Se
 		if s.Replace == nil {
 			continue
 		}
-		if verdict.Replaces(s) { // the store sees only what is sealed, and cannot check its size
+		if verdict.Replaces(s) { // the store sees only sealed values, and cannot check their size
 			if refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace}); refusal != nil {
 				*s = verdict.Refused(s, refusal)
 				continue
@@ -80,7 +80,8 @@ func (c coder) sealSettlements(settlements []fairlead.Settlement) ([]fairlead.Se
 	return sealed, nil
 }
 
-// adoptReplacements gives replacements what a store has set in their copies.
+// adoptReplacements copies the fields that a store has set in the sealed copies back to the
+// replacement jobs.
 func adoptReplacements(settlements, sealed []fairlead.Settlement) {
 	for i := range settlements {
 		if sealed[i].Replace != nil {
@@ -89,7 +90,7 @@ func adoptReplacements(settlements, sealed []fairlead.Settlement) {
 	}
 }
 
-// Enqueue is part of fairlead.Store.
+// Enqueue implements fairlead.Store.
 func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := s.sealJobs(jobs)
 	if err != nil {
@@ -102,7 +103,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// EnqueueOnce is part of fairlead.Store.
+// EnqueueOnce implements fairlead.Store.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error) {
 	sealed, err := s.sealJobs(jobs)
 	if err != nil {
@@ -115,23 +116,23 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	return repeated, nil
 }
 
-// Get is part of fairlead.Store. What cannot be opened stays sealed.
+// Get implements fairlead.Store. Values that cannot be opened stay sealed.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.Store.Get(ctx, id)
 	if err == nil {
-		_ = s.openJob(job) // it is shown as it is
+		_ = s.openJob(job) // shown sealed if it cannot be opened
 	}
 	return job, err
 }
 
-// Find is part of fairlead.Store. What cannot be opened stays sealed.
+// Find implements fairlead.Store. Values that cannot be opened stay sealed.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Find(ctx, filter)
 	s.openJobs(jobs)
 	return jobs, err
 }
 
-// FindPage is part of fairlead.Store. What cannot be opened stays sealed.
+// FindPage implements fairlead.Store. Values that cannot be opened stay sealed.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	page, err := s.Store.FindPage(ctx, filter)
 	s.openJobs(page.Jobs)
@@ -140,23 +141,24 @@ func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 
 func (s *Store) openJobs(jobs []*fairlead.Job) {
 	for _, job := range jobs {
-		_ = s.openJob(job) // it is shown as it is
+		_ = s.openJob(job) // shown sealed if it cannot be opened
 	}
 }
 
-// unopenedPause is until a job is tried again that could not be opened: on another node,
-// or when this one has the key.
+// unopenedPause is the delay before a job that could not be opened is retried, on another
+// node or once this node has the key.
 const unopenedPause = time.Minute
 
-// Claim is part of driver.Store. A job that cannot be opened is not given to a handler,
-// which would take the sealed text for its input: it is tried again later, and its attempts say
-// why. So is a job that goes over a shard of a sweep whose data cannot be opened.
+// Claim implements driver.Store. It does not return a job that cannot be opened, because a
+// handler would take the sealed text for its input: the job is retried later, and its
+// attempts record the reason. The same applies to a job that processes a shard of a sweep
+// with data that cannot be opened.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Claim(ctx, claim)
 	problems := map[int64]error{}
 	for _, job := range jobs {
 		if job.Bare {
-			continue // it has nothing to open, and is given back
+			continue // it has no documents, and is released
 		}
 		if problem := s.openJob(job); problem != nil {
 			problems[job.ID] = problem
@@ -184,7 +186,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	return jobs, err
 }
 
-// Settle is part of driver.Store.
+// Settle implements driver.Store.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	sealed, err := s.sealSettlements(settlements)
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 	return settled, err
 }
 
-// Save is part of driver.Store.
+// Save implements driver.Store.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	if err := s.closeAll(&save.Progress, &save.Memo); err != nil {
 		return err
@@ -203,8 +205,8 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return s.Store.Save(ctx, save)
 }
 
-// Resolve is part of fairlead.Store. The same answer again is the same text, and no
-// conflict.
+// Resolve implements fairlead.Store. Equal answers have equal sealed texts, so repeating an
+// answer is not a conflict.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err error) {
 	label := fmt.Sprintf("answer %d %d", answer.ID, answer.Fence)
 	for _, document := range []*json.RawMessage{&answer.Output, &answer.Memo, &answer.Progress} {
@@ -215,7 +217,7 @@ func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err er
 	return s.Store.Resolve(ctx, answer)
 }
 
-// Extend is part of fairlead.Store.
+// Extend implements fairlead.Store.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	if err := s.closeAll(&extension.Told); err != nil {
 		return time.Time{}, err

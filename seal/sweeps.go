@@ -12,20 +12,20 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// PutSweep is part of sweep.Store.
+// PutSweep implements sweep.Store.
 func (s *Store) PutSweep(ctx context.Context, put sweep.Sweep) (sweep.Sweep, error) {
 	return s.putSweep(ctx, s.Store.PutSweep, put)
 }
 
-// Sweeps is part of sweep.Store. What cannot be opened stays sealed.
+// Sweeps implements sweep.Store. Values that cannot be opened stay sealed.
 func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	found, err := s.Store.Sweeps(ctx, filter)
 	s.openSweeps(found)
 	return found, err
 }
 
-// putSweep seals a sweep. It fails with ErrInvalid if its data is sealed and this program cannot
-// open it.
+// putSweep seals a sweep. It returns ErrInvalid if the data is sealed and this program
+// cannot open it.
 func (c coder) putSweep(ctx context.Context, put func(context.Context, sweep.Sweep) (sweep.Sweep, error), s sweep.Sweep) (sweep.Sweep, error) {
 	if err := errors.Join(c.refuseUnopened(s.Data), c.closeAll(&s.Data)); err != nil {
 		return sweep.Sweep{}, err
@@ -45,12 +45,12 @@ func (c coder) putSweep(ctx context.Context, put func(context.Context, sweep.Swe
 
 func (c coder) openSweeps(found []sweep.Record) {
 	for i := range found {
-		_ = c.openAll(&found[i].Data) // it is shown as it is, and putSweep refuses it
+		_ = c.openAll(&found[i].Data) // shown sealed if it cannot be opened, and rejected by putSweep
 	}
 }
 
-// SweepItems is part of sweep.Store. It fails if an item cannot be opened: a handler would get
-// the sealed text.
+// SweepItems implements sweep.Store. It fails if an item cannot be opened: otherwise a
+// handler would get the sealed text.
 func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error) {
 	items, err := s.Store.SweepItems(ctx, id, from)
 	if err != nil {
@@ -64,10 +64,10 @@ func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error
 	return items, nil
 }
 
-// Steer is part of sweep.Store. A sweep is open while it is acted upon. If its data has not
-// changed then, that stays as it was sealed: sealed anew it would be another text, and a caller
-// who edits the sweep would find another version. If the data cannot be opened, nothing happens
-// to the sweep: a program that has the key acts upon it.
+// Steer implements sweep.Store. It opens a sweep for act. If act does not change the data,
+// Steer stores the original sealed form again: sealing it again would produce a different
+// text, and a caller who edits the sweep would see another version. If the data cannot be
+// opened, the sweep is left to a program that has the key.
 func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, record *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	return s.Store.Steer(ctx, id, wait, func(ctx context.Context, record *sweep.Record, tx sweep.Tx) error {
 		stored := record.Data
@@ -86,9 +86,9 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	})
 }
 
-// Checkpoint is part of sweep.Store. If the data was changed by a program whose key this one
-// lacks, it fails with ErrLeaseLost: the run ends before a handler gets the sealed data, and
-// Claim leaves the shard to a program that has the key.
+// Checkpoint implements sweep.Store. If another program has changed the data with a key
+// that this one lacks, Checkpoint returns ErrLeaseLost: the run ends before a handler gets
+// the sealed data, and Claim leaves the shard to a program that has the key.
 func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	orders, err := s.Store.Checkpoint(ctx, checkpoint)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sw
 	return orders, nil
 }
 
-// unopenedSweeps returns why the data of sweeps cannot be opened, by their IDs, for those whose
-// shards some jobs go over.
+// unopenedSweeps returns the errors for sweeps with data that cannot be opened, by sweep
+// ID. It considers the sweeps with shards processed by the given jobs.
 func (s *Store) unopenedSweeps(ctx context.Context, jobs []*fairlead.Job) (map[int64]error, error) {
 	var ids []int64
 	for _, job := range jobs {
@@ -124,7 +124,8 @@ func (s *Store) unopenedSweeps(ctx context.Context, jobs []*fairlead.Job) (map[i
 	return unopened, err
 }
 
-// sweepOf returns the sweep whose shard a job goes over; zero if it goes over none.
+// sweepOf returns the ID of the sweep with the shard that a job processes, or zero for
+// other jobs.
 func sweepOf(job *fairlead.Job) int64 {
 	var args sweep.ShardArgs
 	if !sweep.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
@@ -133,13 +134,13 @@ func sweepOf(job *fairlead.Job) int64 {
 	return args.Sweep
 }
 
-// sweepTx is a sweep.Tx whose jobs are sealed.
+// sweepTx is a sweep.Tx with sealed jobs.
 type sweepTx struct {
 	sweep.Tx
 	coder
 }
 
-// Employ is part of sweep.Tx.
+// Employ implements sweep.Tx.
 func (t sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {
@@ -152,7 +153,7 @@ func (t sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job
 	return nil
 }
 
-// Enqueue is part of sweep.Tx.
+// Enqueue implements sweep.Tx.
 func (t sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {

@@ -9,17 +9,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// purpose is what a sealed text is for. It is sealed with the text: a caller who copies the
-// sealed args of a job into a text that is opened when it is read does not get to see them.
+// purpose is the intended use of a sealed string. It is sealed together with the string: a
+// caller who copies the sealed args of a job into a string that is opened on reading does
+// not see them.
 type purpose string
 
 const (
-	forMessages purpose = "message" // addresses and secrets of messages
-	forReasons  purpose = "reason"  // of bulks; jobs that a bulk cancels have it as their error
-	forItems    purpose = "item"    // of sweeps
+	forMessages purpose = "message" // URLs and secrets of messages
+	forReasons  purpose = "reason"  // reasons of bulks, which are also the errors of jobs that a bulk cancels
+	forItems    purpose = "item"    // items of sweeps
 )
 
-// closeText seals a text that is no document. An empty one stays empty.
+// closeText seals a string that is not a JSON document. An empty string stays empty.
 func (c coder) closeText(text *string, why purpose) error {
 	if *text == "" {
 		return nil
@@ -31,9 +32,10 @@ func (c coder) closeText(text *string, why purpose) error {
 	return err
 }
 
-// openText opens a text. One that was not sealed for the purpose stays as it is.
+// openText opens a string. It leaves a string unchanged that was not sealed for the
+// purpose.
 func (c coder) openText(text *string, why purpose) error {
-	if !strings.HasPrefix(*text, "{") { // nearly all texts that were not sealed
+	if !strings.HasPrefix(*text, "{") { // true for nearly all unsealed strings
 		return nil
 	}
 	opened, err := c.open(json.RawMessage(*text))
@@ -46,17 +48,17 @@ func (c coder) openText(text *string, why purpose) error {
 	return nil
 }
 
-// head stands before sealed texts of a purpose. No JSON begins like this.
+// head returns the prefix of sealed strings with this purpose. It is not valid JSON.
 func (p purpose) head() []byte { return append([]byte(p), 0) }
 
-// message is what makes up an HTTP call that an alert sends.
+// A message contains the parts of an HTTP call that an alert sends.
 type message struct {
 	url, secret *string
 	headers     *map[string]string
 	body        *json.RawMessage
 }
 
-// closeMessage seals a message. The names of headers are sealed too.
+// closeMessage seals a message, including the names of its headers.
 func (c coder) closeMessage(m message) error {
 	if err := errors.Join(c.refuseUnopened(json.RawMessage(*m.url), json.RawMessage(*m.secret), *m.body), c.openHeaders(m.headers)); err != nil {
 		return err
@@ -78,13 +80,14 @@ func (c coder) closeMessage(m message) error {
 	return errors.Join(c.closeText(m.url, forMessages), c.closeText(m.secret, forMessages), c.closeAll(m.body))
 }
 
-// openMessage opens as much of a message as it can, and returns the errors.
+// openMessage opens a message as far as possible, and returns the errors.
 func (c coder) openMessage(m message) error {
 	return errors.Join(c.openText(m.url, forMessages), c.openText(m.secret, forMessages), c.openAll(m.body), c.openHeaders(m.headers))
 }
 
-// openHeaders opens headers. The map itself is an envelope if they are sealed; it is not
-// changed, because others may read it.
+// openHeaders opens headers. Sealed headers are a map that consists of an envelope. The
+// function replaces the map instead of changing it, because the map may be read
+// concurrently.
 func (c coder) openHeaders(headers *map[string]string) error {
 	if len(*headers) != 1 || (*headers)[envelope.Name] == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Within seals what a transaction of the caller's own is given: pass what the Tx method of
-// the wrapped store returns.
+// Within adds sealing to the caller's own transaction, which the Tx method of the wrapped
+// store returns.
 func (s *Store) Within(tx driver.Tx) driver.Tx { return callerTx{tx, s.coder} }
 
 type callerTx struct {
@@ -20,7 +20,7 @@ type callerTx struct {
 	coder
 }
 
-// Enqueue is part of fairlead.Tx.
+// Enqueue implements fairlead.Tx.
 func (t callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	sealed, err := t.sealJobs(jobs)
 	if err != nil {
@@ -33,7 +33,7 @@ func (t callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// Settle is part of fairlead.Tx.
+// Settle implements fairlead.Tx.
 func (t callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	sealed, err := t.sealSettlements(settlements)
 	if err != nil {
@@ -44,24 +44,24 @@ func (t callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement)
 	return settled, err
 }
 
-// Audit is part of access.Auditor, which transactions of stores that keep an audit log are.
+// Audit implements access.Auditor, for transactions of stores that have an audit log.
 func (t callerTx) Audit(ctx context.Context, entries []access.Entry) error {
 	return t.auditIn(ctx, t.Tx, entries)
 }
 
-// PutSchedule is part of schedule.CallerTx.
+// PutSchedule implements schedule.CallerTx.
 func (t callerTx) PutSchedule(ctx context.Context, put schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	return t.putSchedule(ctx, t.Tx.PutSchedule, put, restart)
 }
 
-// Schedules is part of schedule.CallerTx.
+// Schedules implements schedule.CallerTx.
 func (t callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	found, err := t.Tx.Schedules(ctx, filter)
 	t.openSchedules(found)
 	return found, err
 }
 
-// AddBatch is part of batch.CallerTx.
+// AddBatch implements batch.CallerTx.
 func (t callerTx) AddBatch(ctx context.Context, record batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	sealed, err := t.sealNewChunks(chunks)
 	if err != nil {
@@ -79,12 +79,12 @@ func (t callerTx) AddBatch(ctx context.Context, record batch.Record, chunks []ba
 	return stored, err
 }
 
-// PutSweep is part of sweep.CallerTx.
+// PutSweep implements sweep.CallerTx.
 func (t callerTx) PutSweep(ctx context.Context, put sweep.Sweep) (sweep.Sweep, error) {
 	return t.putSweep(ctx, t.Tx.PutSweep, put)
 }
 
-// Sweeps is part of sweep.CallerTx.
+// Sweeps implements sweep.CallerTx.
 func (t callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	found, err := t.Tx.Sweeps(ctx, filter)
 	t.openSweeps(found)

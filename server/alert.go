@@ -14,11 +14,11 @@ type Alerts struct {
 	client *alert.Client
 	args   ArgsChecks
 
-	// restore gives an alert back what its caller was shown as masked; nil: nothing is masked.
+	// restore replaces the masks in an alert by the stored values; nil = nothing is masked.
 	restore func(ctx context.Context, rule *alert.Rule) error
 }
 
-// NewAlerts makes the service of a store's alerts.
+// NewAlerts returns the service for the alerts of a store.
 func NewAlerts(store Store) *Alerts { return &Alerts{client: alert.NewClient(store)} }
 
 func ruleOf(in *fairleadv1.AlertRule) alert.Rule {
@@ -46,8 +46,8 @@ func ruleTo(r alert.Rule) *fairleadv1.AlertRule {
 	return out
 }
 
-// SetAlert creates or replaces an alert. Its times are the server's: what a caller read
-// before can be sent back.
+// SetAlert creates or replaces an alert. The server sets CreatedAt and UpdatedAt and
+// ignores the values in the request, so a caller can send back what it has read.
 func (s *Alerts) SetAlert(ctx context.Context, in *fairleadv1.AlertRule) (*fairleadv1.AlertRule, error) {
 	rule := ruleOf(in)
 	if s.restore != nil {
@@ -81,7 +81,7 @@ func (s *Alerts) GetAlert(ctx context.Context, in *fairleadv1.GetAlertRequest) (
 	return ruleTo(rule), nil
 }
 
-// ListAlerts lists all alerts by name.
+// ListAlerts returns all alerts, ordered by name.
 func (s *Alerts) ListAlerts(ctx context.Context, _ *fairleadv1.ListAlertsRequest) (*fairleadv1.ListAlertsResponse, error) {
 	rules, err := s.client.List(ctx)
 	if err != nil {

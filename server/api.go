@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
@@ -23,15 +24,15 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// Service is all that is answered on a port: REST below /api, the same methods by
-// their names for callers of gRPC, gRPC-Web and Connect, their description, its
-// health and its metrics.
+// Service handles all requests on a port: REST below /api, the same methods by name for
+// gRPC, gRPC-Web and Connect, their documentation, health checks and metrics.
 type Service struct {
 	http.Handler
 	auditor *auditor
+	workers *Workers
 }
 
-// New makes the service of a node and its store.
+// New returns the service of a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.ended, services.workers.ended = node.Ended, node.Ended
@@ -74,12 +75,12 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", bodies.handler(rest.MaxBody, codedBodies(console)))
+		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
+	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
-// around makes endpoints pass the desk.
+// around returns endpoints whose calls pass through the desk.
 func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	guarded := make([]*rest.Endpoint, len(endpoints))
 	for i, endpoint := range endpoints {
@@ -88,41 +89,44 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	return guarded
 }
 
-// Run does what the service does without being asked, until ctx ends.
+// Run performs the background work of the service until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	s.auditor.writeSums(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.auditor.writeSums(ctx) })
+	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Wait()
 	return nil
 }
 
-// Options of the service.
+// Options configures the service.
 type Options struct {
 	Version  string
 	Log      *slog.Logger
-	Stopping <-chan struct{} // closed when the program is to end: streams end then
+	Stopping <-chan struct{} // closed when the program shuts down; ends all streams
 	Auth     Auth
-	Metrics  http.Handler         // answers /metrics; nil: there is none
-	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
-	Args     ArgsChecks           // of the kinds whose args are known here
-	Sweeps   SweepChecks          // of the kinds of sweeps whose args are known here
-	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
-	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
+	Metrics  http.Handler         // handler of /metrics; nil = not available
+	Traces   trace.TracerProvider // provider for the spans of requests; nil = no spans
+	Args     ArgsChecks           // checks for the args of kinds known to this program
+	Sweeps   SweepChecks          // checks for the args of sweep kinds known to this program
+	Kinds    *fairlead.Mux        // mux with the operations on targets known to this program, if any
+	Guard    *httpcall.Guard      // guard for outgoing calls that requests cause; nil = no such calls
 	Workers  WorkerOptions
 
-	// Console makes what answers all other paths. It calls the API in process, as its
-	// viewers; nil: there is none.
+	// Console returns the handler of all other paths. It calls the API in process, on behalf
+	// of its users; nil = no console.
 	Console func(api http.Handler) (http.Handler, error)
 
-	// Breakers lists the targets of calls that this node leaves alone; nil: there are none.
+	// Breakers returns the targets that this node has stopped calling; nil = none.
 	Breakers func() []httpcall.Breaker
 
-	// TryCall makes calls of the kind http that are only tested; nil: none are.
+	// TryCall performs test calls of the kind http; nil = not available.
 	TryCall TryCall
 
-	// Databases are those whose tables sweeps of Kinds may go over.
+	// Databases lists the databases with tables that sweeps of Kinds may process.
 	Databases []string
 }
 
-// services implement the methods of the schema.
+// services contains the implementations of the API's services.
 type services struct {
 	jobs    *Jobs
 	tenants *Tenants
@@ -176,20 +180,21 @@ func newServices(store Store, options Options) *services {
 	}
 }
 
-// before is how to read what a request of a service is about to change.
+// before returns, for each service, the function that reads the object that a request is
+// about to change.
 func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
 	return map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error){
 		"JobService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is about many
+				return nil, nil // concerns many jobs
 			}
 			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
 		},
 		"BatchService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: about.GetId()})
 		},
@@ -237,7 +242,7 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 		"BulkService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.GetBulkRequest)
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.bulks.GetBulk(ctx, about)
 		},
@@ -251,7 +256,7 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 	}
 }
 
-// endpoints are all methods and what implements them.
+// endpoints returns all methods with their implementations.
 func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 	for _, service := range []struct {
 		file           protoreflect.FileDescriptor

@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// auditor writes down what callers do.
+// auditor records the actions of callers in the audit log.
 type auditor struct {
 	registrar access.Store
 	log       *slog.Logger
@@ -28,24 +28,24 @@ type auditor struct {
 	sums      *sums
 }
 
-// auditPatience is how long the audit log is waited for.
+// auditPatience is the timeout for writing to the audit log.
 const auditPatience = 5 * time.Second
 
-// logged reports whether an endpoint changes something that matters.
+// logged reports whether calls of an endpoint belong in the audit log.
 func logged(endpoint *rest.Endpoint) bool {
 	rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	reads := annotated && rule.GetGet() != ""
 	return !reads && !endpoint.Access.GetUnlogged()
 }
 
-// rehearses reports whether a request asks for a dry run, which changes nothing.
+// rehearses reports whether a request is a dry run, which changes nothing.
 func rehearses(request proto.Message) bool {
 	asked, can := request.(interface{ GetDryRun() bool })
 	return can && asked.GetDryRun()
 }
 
-// around makes a call and writes it down. What was refused is left out: nothing
-// came of it.
+// around performs a call and records it. It does not record refused calls, because they
+// changed nothing.
 func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
 	if endpoint.Access.GetSummed() {
 		answer, err := next(ctx, request)
@@ -58,7 +58,7 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 	entry.Subject = subjectOf(endpoint, request)
 	var before proto.Message
 	if read := a.before[endpoint.Method.Parent().Name()]; read != nil {
-		before, _ = read(ctx, request) // what cannot be read is not shown
+		before, _ = read(ctx, request) // left out if it cannot be read
 	}
 	answer, err := next(ctx, request)
 	if refused(err) {
@@ -82,13 +82,12 @@ func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	return access.Entry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
 }
 
-// write keeps entries. The caller gets its answer even if the entries cannot be
-// written.
+// write stores entries. The caller gets its answer even if the entries cannot be written.
 func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {
-		for _, e := range entries { // not as its "error": no outage is to withhold what is written nowhere else
+		for _, e := range entries { // not as the "error" attribute: log limits during outages must not drop entries stored nowhere else
 			a.log.Error("audit log write failed", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "cause", err)
 		}
 	}
@@ -102,10 +101,10 @@ func refused(err error) bool {
 		}
 	}
 	var own *rest.Error
-	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the business did not answer
+	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the gate did not respond
 }
 
-// subjectOf names what a request is about, as "queue:mail".
+// subjectOf returns the object of a request, such as "queue:mail".
 func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	noun := strings.ToLower(strings.TrimSuffix(string(endpoint.Method.Parent().Name()), "Service"))
 	message := request.ProtoReflect()
@@ -122,7 +121,7 @@ func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	return noun
 }
 
-// tenantIn is the tenant that the first of the messages that has one names.
+// tenantIn returns the tenant named by the first of the messages that names one.
 func tenantIn(messages ...proto.Message) string {
 	for _, message := range messages {
 		switch m := message.(type) {
@@ -141,11 +140,11 @@ func empty(message proto.Message) bool {
 	return message == nil || proto.Size(message) == 0
 }
 
-// maxShown is how many bytes of a message the audit log keeps.
+// maxShown limits the size of a message in the audit log, in bytes.
 const maxShown = 16 << 10
 
-// shown is a message as the audit log has it: without secrets, and without what
-// handlers are given and give, which may hold anything.
+// shown returns the form of a message for the audit log: without secrets, and without the
+// input and output of handlers, which may contain anything.
 func shown(message proto.Message) []byte {
 	if message == nil || !message.ProtoReflect().IsValid() {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// sumEvery is how often sums are written down. A process that is killed loses
-// those that it had not.
+// sumEvery is the interval at which sums are written. A killed process loses the sums that
+// it has not written.
 const sumEvery = 10 * time.Second
 
-// sums counts what is done too often to be written down each time.
+// sums counts actions that are too frequent to be recorded individually.
 type sums struct {
 	mu  sync.Mutex
 	sum map[summedCall]*summed
@@ -26,7 +26,7 @@ type sums struct {
 type summedCall struct {
 	actor, from, action string
 	role                access.Role
-	refusal             string // why nothing came of it
+	refusal             string // reason for the refusal
 }
 
 type summed struct {
@@ -60,12 +60,12 @@ func (s *sums) refused(from, action, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sum) >= failureMemory {
-		from = "" // of very many
+		from = "" // one of very many addresses
 	}
 	s.of(summedCall{from: from, action: action, refusal: why}).Requests++
 }
 
-// of is the sum of a call. The caller holds the lock.
+// of returns the sum of a call. The caller must hold the lock.
 func (s *sums) of(call summedCall) *summed {
 	sum := s.sum[call]
 	if sum == nil {
@@ -75,7 +75,7 @@ func (s *sums) of(call summedCall) *summed {
 	return sum
 }
 
-// take returns what was counted and begins anew.
+// take returns the entries for the current sums and resets them.
 func (s *sums) take() []access.Entry {
 	s.mu.Lock()
 	taken := s.sum
@@ -85,14 +85,14 @@ func (s *sums) take() []access.Entry {
 	for call, sum := range taken {
 		after, err := json.Marshal(sum)
 		if err != nil {
-			continue // it is made of numbers
+			continue // encoding numbers cannot fail
 		}
 		entries = append(entries, access.Entry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after, Error: call.refusal})
 	}
 	return entries
 }
 
-// writeSums writes down sums until ctx ends, and then once more.
+// writeSums writes sums until ctx ends, and then a last time.
 func (a *auditor) writeSums(ctx context.Context) {
 	ticker := time.NewTicker(sumEvery)
 	defer ticker.Stop()

@@ -18,14 +18,13 @@ type Batches struct {
 	stopping <-chan struct{}
 }
 
-// NewBatches makes the service of a store's batches. Tasks that operations of a mux,
-// which may be nil, refuse are refused at once. Who watches is let go when the program
-// stops.
+// NewBatches returns the service for the batches of a store. If kinds is not nil, it
+// rejects tasks that the operations of the mux reject. Closing stopping ends all watches.
 func NewBatches(store Store, kinds *fairlead.Mux, stopping <-chan struct{}) *Batches {
 	return &Batches{store: store, client: batch.NewClient(store).Knowing(kinds), stopping: stopping}
 }
 
-// shown is a batch as an answer has it.
+// shown converts a batch to its API form.
 func (s *Batches) shown(ctx context.Context, batch batch.Batch) (*fairleadv1.Batch, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Batches) shown(ctx context.Context, batch batch.Batch) (*fairleadv1.Bat
 	return batchTo(&batch, now), nil
 }
 
-// after shows a batch to which something was done.
+// after returns the API form of a batch after an action on it.
 func (s *Batches) after(ctx context.Context, batch batch.Batch, err error) (*fairleadv1.Batch, error) {
 	if err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func (s *Batches) GetBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) 
 	return s.after(ctx, batch, err)
 }
 
-// ListBatches lists batches, newest first.
+// ListBatches returns batches, newest first.
 func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesRequest) (*fairleadv1.ListBatchesResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	batches, err := s.client.List(bounded, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
 		States: texts[batch.State](in.GetState()), Creators: in.GetCreator(), Envs: in.GetEnv(),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	return &fairleadv1.ListBatchesResponse{Items: items(batches, shown), NextPageToken: pageToken(next)}, nil
 }
 
-// ListBatchTasks lists tasks of a batch.
+// ListBatchTasks returns tasks of a batch.
 func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTasksRequest) (*fairleadv1.ListBatchTasksResponse, error) {
 	after, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -109,8 +108,8 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 	return &fairleadv1.ListBatchTasksResponse{Items: items(tasks, taskTo), NextPageToken: pageToken(next)}, nil
 }
 
-// tasks returns a page of a batch's tasks, and the id behind which the next page begins;
-// zero: there is none.
+// tasks returns a page of a batch's tasks, and the ID after which the next page begins, or
+// zero on the last page.
 func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) (tasks []batch.Task, next int64, err error) {
 	filter.Limit = size + 1
 	bounded, bound := paged.Within(ctx, pageBytes)
@@ -119,13 +118,13 @@ func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) 
 	return tasks, next, err
 }
 
-// WatchBatch sends the batch whenever it has changed, until it has completed.
+// WatchBatch sends the batch after every change, until the batch has completed.
 func (s *Batches) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, send func(*fairleadv1.Batch) error) error {
 	ended := func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }
 	return watch(ctx, s.stopping, in, s.GetBatch, unguessed, ended, send)
 }
 
-// unguessed is a batch without what changes with the time alone.
+// unguessed returns a batch without the fields that change only with time.
 func unguessed(batch *fairleadv1.Batch) *fairleadv1.Batch {
 	out := proto.CloneOf(batch)
 	out.Throughput, out.Eta = 0, nil

@@ -7,22 +7,23 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// CancelBatch lets no more tasks of a batch begin.
+// CancelBatch stops a batch from starting more tasks.
 func (s *Batches) CancelBatch(ctx context.Context, in *fairleadv1.CancelBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Cancel(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
-// RetryBatch does failed tasks again.
+// RetryBatch retries failed tasks.
 func (s *Batches) RetryBatch(ctx context.Context, in *fairleadv1.RetryBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Retry(ctx, in.GetId(), in.GetTasks()...)
 	return s.after(ctx, batch, err)
 }
 
-// mostUndone is how many tasks a dry run of a rollback shows.
+// mostUndone limits the number of tasks in the result of a dry run of a rollback.
 const mostUndone = 1000
 
-// RollBackBatch puts back what was there before, or returns what that would be.
+// RollBackBatch restores the state before the batch, or, in a dry run, returns what would
+// be restored.
 func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatchRequest) (*fairleadv1.Batch, error) {
 	what := batch.RollBack{Tasks: in.GetTasks(), Failed: in.GetIncludeFailed(), Serial: in.GetSerial()}
 	if !in.GetDryRun() {
@@ -44,25 +45,25 @@ func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatc
 	return out, nil
 }
 
-// ApproveBatch lets the other tasks follow the canary.
+// ApproveBatch lets the other tasks start after the canary.
 func (s *Batches) ApproveBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Approve(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
-// PauseBatch lets no more tasks begin until the batch is resumed.
+// PauseBatch stops tasks from starting until the batch is resumed.
 func (s *Batches) PauseBatch(ctx context.Context, in *fairleadv1.PauseBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Pause(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
-// ResumeBatch lets tasks begin again.
+// ResumeBatch lets tasks start again.
 func (s *Batches) ResumeBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Resume(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
-// PatchBatch changes how fast a batch goes.
+// PatchBatch changes the pace of a batch.
 func (s *Batches) PatchBatch(ctx context.Context, in *fairleadv1.PatchBatchRequest) (*fairleadv1.Batch, error) {
 	pace := batch.Pace{Rate: in.Rate}
 	if in.MaxRunning != nil {

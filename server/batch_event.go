@@ -14,10 +14,10 @@ type BatchEvents struct {
 	jobs *BatchJobs
 }
 
-// NewBatchEvents makes the service that takes messages about batches.
+// NewBatchEvents returns the service that receives messages about batches.
 func NewBatchEvents(jobs *BatchJobs) *BatchEvents { return &BatchEvents{jobs: jobs} }
 
-// TriggerEvent creates a batch, or looks at one that exists.
+// TriggerEvent creates a batch, or checks an existing one.
 func (s *BatchEvents) TriggerEvent(ctx context.Context, in *batchscheduler.TriggerEventRequest) (*batchscheduler.TriggerEventResponse, error) {
 	switch creates, wakes := len(in.GetJobData()) > 0, in.GetBatchId() != 0; {
 	case in.GetEventType() != batchscheduler.EventType_CREATE_BATCH:
@@ -44,8 +44,8 @@ func (s *BatchEvents) create(ctx context.Context, data []byte) (*batchscheduler.
 	return &batchscheduler.TriggerEventResponse{BatchId: created.GetBatchId()}, nil
 }
 
-// wake looks at a batch now, and does not wait for the next look. One that has
-// completed stays as it is.
+// wake checks a batch immediately instead of at its next regular check. A completed batch
+// stays unchanged.
 func (s *BatchEvents) wake(ctx context.Context, id int64) (*batchscheduler.TriggerEventResponse, error) {
 	batches := s.jobs.batches
 	if _, err := batches.client.Get(ctx, id); err != nil {

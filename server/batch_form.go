@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// batchOf is a batch as a request has it, without its tasks.
+// batchOf converts a request to a batch without tasks.
 func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 	out := batch.Batch{
 		Name: in.GetName(), Type: in.GetType(), Description: in.GetDescription(),
@@ -35,7 +35,7 @@ func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 	return out, nil
 }
 
-// changeOf is a task as a request has it.
+// changeOf converts a task in a request.
 func changeOf(in *fairleadv1.NewTask) batch.Change {
 	target := in.GetTarget()
 	return batch.Change{
@@ -44,7 +44,7 @@ func changeOf(in *fairleadv1.NewTask) batch.Change {
 	}
 }
 
-// batchTo is a batch as an answer has it, at a time of the database's clock.
+// batchTo converts a batch to its API form at a time of the database's clock.
 func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 	done := b.Total - b.Tally.Open()
 	out := &fairleadv1.Batch{
@@ -78,9 +78,9 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// throughput is how many tasks have ended per second since a batch began, to a
-// thousandth; zero if that says nothing: none has ended, or the time since then was
-// not all spent on it, as it was opened again.
+// throughput returns the number of tasks that ended per second since the batch began,
+// rounded to a thousandth. It returns zero if that number would be meaningless: no task has
+// ended, or the batch was reopened, so that it was not active all the time.
 func throughput(b *batch.Batch, done int, now time.Time) float64 {
 	if b.StartedAt.IsZero() || len(b.Passes) > 1 || b.Completions > 1 {
 		return 0
@@ -105,7 +105,7 @@ func tallyTo(t batch.Tally) *fairleadv1.Tally {
 	}
 }
 
-// taskTo is a task as an answer has it.
+// taskTo converts a task to its API form.
 func taskTo(t batch.Task) *fairleadv1.BatchTask {
 	return &fairleadv1.BatchTask{
 		Id: t.ID, BatchId: t.Batch,

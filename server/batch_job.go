@@ -16,12 +16,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// BatchJobs implements the BatchJobService: batches under other names.
+// BatchJobs implements the BatchJobService, which offers batches under other names.
 type BatchJobs struct {
 	batches *Batches
 }
 
-// NewBatchJobs makes the service of batches under other names.
+// NewBatchJobs returns the service that offers batches under other names.
 func NewBatchJobs(batches *Batches) *BatchJobs { return &BatchJobs{batches: batches} }
 
 // CreateBatchJob stores a batch with its tasks.
@@ -37,7 +37,7 @@ func (s *BatchJobs) CreateBatchJob(ctx context.Context, in *fairleadv1.BatchJob)
 	return &fairleadv1.CreateBatchJobResponse{BatchId: stored.ID, Status: string(stored.State())}, nil
 }
 
-// batchJobOf is a batch as a request under other names has it.
+// batchJobOf converts a request with the other names to a batch and its tasks.
 func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, error) {
 	refused := &fairlead.InvalidError{}
 	refuse := func(field string, err error) {
@@ -75,7 +75,7 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, 
 	}, changes, nil
 }
 
-// targetID reads a text or a number.
+// targetID reads a string or a number.
 func targetID(raw []byte) (string, error) {
 	var id any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -92,8 +92,8 @@ func targetID(raw []byte) (string, error) {
 	return "", errors.New("must be a string or a number")
 }
 
-// readParam reads what a task applies and what was there before. It says where in
-// the parameter a mistake is.
+// readParam reads the new and the previous state of a task's target. If it fails, field is
+// the location of the error in the parameter.
 func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	whole, err := opened(raw)
 	if err != nil || whole == nil {
@@ -120,10 +120,10 @@ func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	return "", nil
 }
 
-var errNoObject = errors.New("must be an object, or one encoded as a string")
+var errNoObject = errors.New("must be an object, or a string that contains one")
 
-// opened is an object that may be given as its text. Nothing, and an object of
-// nothing, say nothing.
+// opened returns a JSON object that may be given as a string. It returns nil for an empty
+// value and an empty object.
 func opened(raw []byte) (json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	var text string
@@ -143,14 +143,14 @@ func opened(raw []byte) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// otherNames are what this service calls fields that were refused.
+// otherNames contains this service's names for fields in validation errors.
 var otherNames = map[string]string{
 	"name": "batch_name", "type": "batch_type", "service": "cmdb_service", "queue": "region", "info": "extra_info",
 	"target.id": "target_id", "target.name": "target_name", "target.type": "target_type", "target.env": "target_env",
 	"before": "target_param.before_update", "after": "target_param.after_update",
 }
 
-// renamed names refused fields as the request has them.
+// renamed replaces the field names in an error by those of the request.
 func renamed(err error) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {
@@ -169,7 +169,8 @@ func renamed(err error) error {
 	return out
 }
 
-// otherName is what this service calls a field, or the object that the field is in.
+// otherName returns this service's name for a field, or for the object that contains the
+// field.
 func otherName(field string) string {
 	for end := len(field); end > 0; end = strings.LastIndexAny(field[:end], ".[") {
 		if other, known := otherNames[field[:end]]; known {
@@ -179,7 +180,7 @@ func otherName(field string) string {
 	return field
 }
 
-// fewTasks is how many tasks are answered with their batch if the request does not say.
+// fewTasks is the default number of tasks returned with a batch.
 const fewTasks = 1000
 
 // GetBatchJob returns a batch with its tasks.
@@ -203,7 +204,7 @@ func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobR
 	return batchJobTo(&stored, tasks, next)
 }
 
-// batchJobTo is a batch as an answer under other names has it.
+// batchJobTo converts a batch to its API form under other names.
 func batchJobTo(b *batch.Batch, tasks []batch.Task, next int64) (*fairleadv1.BatchJob, error) {
 	updated := b.CreatedAt
 	for i := range tasks {

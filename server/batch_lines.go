@@ -18,21 +18,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// maxTaskLine is how long a line of an upload may be.
+// maxTaskLine limits the length of a line in an upload.
 const maxTaskLine = 1 << 20
 
-// taskLines are tasks that come one after the other.
+// taskLines is a sequence of tasks, one per line.
 type taskLines interface {
-	// header is what comes before the tasks and says what batch they are of.
+	// header returns the batch described before the tasks.
 	header() (*fairleadv1.NewBatch, error)
-	// next is the next task, or io.EOF. Its other errors name the line.
+	// next returns the next task, or io.EOF. Other errors name the line.
 	next() (batch.Change, error)
-	// blame names the last line in an error about its task.
+	// blame adds the last line to an error about its task.
 	blame(err error) error
 }
 
-// newTaskLines reads tasks in the form that the content type says, or else that
-// they look like.
+// newTaskLines reads tasks in the format given by the content type, or otherwise in the
+// format that they appear to have.
 func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch strings.TrimSpace(strings.ToLower(kind)) {
@@ -40,7 +40,7 @@ func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
 		return &csvLines{meter: &meter{from: body}}, nil
 	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json":
 		return newJSONLines(body), nil
-	case "", "application/x-www-form-urlencoded", "application/octet-stream", "text/plain": // what programs say of anything
+	case "", "application/x-www-form-urlencoded", "application/octet-stream", "text/plain": // generic types that programs send for any content
 		if first, err := body.Peek(1); err == nil && first[0] == '{' {
 			return newJSONLines(body), nil
 		}
@@ -49,7 +49,7 @@ func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
 	return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the content type is %s; send text/csv or application/x-ndjson", kind)}
 }
 
-// badLine is the refusal of a line.
+// badLine returns the validation error for a line.
 func badLine(number int, field, message string) error {
 	at := fmt.Sprintf("line %d", number)
 	if field != "" {
@@ -58,8 +58,8 @@ func badLine(number int, field, message string) error {
 	return refuseField(at, message)
 }
 
-// blamed names the line in an error about its task, with the names that fields have
-// there.
+// blamed adds the line to an error about its task, and replaces field names by those used
+// in the upload.
 func blamed(err error, line int, names map[string]string) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {
@@ -75,7 +75,7 @@ func blamed(err error, line int, names map[string]string) error {
 			field = name
 		}
 		at := fmt.Sprintf("line %d", line)
-		if field != "body" { // the whole of it
+		if field != "body" { // the whole body
 			at += ", " + field
 		}
 		out.Fields = append(out.Fields, fairlead.FieldError{Field: at, Message: f.Message})
@@ -83,7 +83,7 @@ func blamed(err error, line int, names map[string]string) error {
 	return out
 }
 
-// unreadable is the error of a body that ends where it should not.
+// unreadable returns the error for a body that ends unexpectedly.
 func unreadable(err error) error {
 	var invalid *fairlead.InvalidError
 	var own *rest.Error
@@ -93,11 +93,11 @@ func unreadable(err error) error {
 	return &rest.Error{Status: http.StatusBadRequest, Detail: "the body was not received completely; nothing was created"}
 }
 
-// jsonLines are tasks as JSON, one per line. The first line may be the batch.
+// jsonLines reads tasks as JSON, one per line. The first line may be the batch.
 type jsonLines struct {
 	lines  *bufio.Scanner
 	line   int
-	kept   []byte // a line that was read too early
+	kept   []byte // first line, if it was read ahead
 	hasOne bool
 }
 
@@ -107,7 +107,7 @@ func newJSONLines(body io.Reader) *jsonLines {
 	return l
 }
 
-// read is the next line that is not empty.
+// read returns the next nonempty line.
 func (l *jsonLines) read() ([]byte, error) {
 	if l.hasOne {
 		l.hasOne = false
@@ -116,7 +116,7 @@ func (l *jsonLines) read() ([]byte, error) {
 	for l.lines.Scan() {
 		l.line++
 		if line := bytes.TrimSpace(l.lines.Bytes()); len(line) > 0 {
-			return slices.Clone(line), nil // what is decoded keeps parts of it
+			return slices.Clone(line), nil // decoded values refer to it
 		}
 	}
 	switch err := l.lines.Err(); {
@@ -151,7 +151,7 @@ func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
 	return out, nil
 }
 
-// isTask tells a line that is a task, or is nothing, from one that is a batch.
+// isTask reports whether a line is a task or empty, as opposed to a batch.
 func isTask(line []byte) bool {
 	var task struct {
 		Target json.RawMessage `json:"target"`
@@ -173,13 +173,13 @@ func (l *jsonLines) next() (batch.Change, error) {
 
 func (l *jsonLines) blame(err error) error { return blamed(err, l.line, nil) }
 
-// taskColumns are the columns that a table of tasks may have.
+// taskColumns lists the possible columns of a table of tasks.
 var taskColumns = []string{"target_id", "target_name", "target_type", "target_env", "before", "after"}
 
-// columnNames are the columns of fields.
+// columnNames maps fields to columns.
 var columnNames = map[string]string{"target.id": "target_id", "target.name": "target_name", "target.type": "target_type", "target.env": "target_env"}
 
-// csvLines are tasks as a table with a header.
+// csvLines reads tasks from a table with a header.
 type csvLines struct {
 	meter   *meter
 	table   *csv.Reader
@@ -187,8 +187,8 @@ type csvLines struct {
 	line    int
 }
 
-// unknownColumn says what is wrong with the name of a column. Spreadsheets of some countries write
-// semicolons between fields: then the whole line is one name.
+// unknownColumn returns the error message for an unknown column name. In some locales,
+// spreadsheets separate fields with semicolons; then the whole line is one name.
 func unknownColumn(name string) string {
 	if strings.ContainsAny(name, ";\t|") {
 		return "contains no comma, so it is a single column; separate fields with commas"
@@ -208,7 +208,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 	}
 	for i, name := range names {
 		if i == 0 {
-			name = strings.TrimPrefix(name, "\ufeff") // some programs begin texts with it
+			name = strings.TrimPrefix(name, "\ufeff") // byte order mark, which some programs write
 		}
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
@@ -227,7 +227,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 	return &fairleadv1.NewBatch{}, nil
 }
 
-// record is the next row of the table.
+// record returns the next row of the table.
 func (l *csvLines) record() ([]string, error) {
 	l.meter.allow(maxTaskLine)
 	record, err := l.table.Read()
@@ -246,8 +246,8 @@ func (l *csvLines) record() ([]string, error) {
 	return nil, unreadable(err)
 }
 
-// misquoted says what is wrong with a row of so many fields that is no row of the table:
-// most often a comma or a quote in a document.
+// misquoted returns the error message for a malformed row with the given number of fields.
+// The most common cause is a comma or a quote in a document.
 func (l *csvLines) misquoted(err error, fields int) string {
 	found := err.Error()
 	if errors.Is(err, csv.ErrFieldCount) {
@@ -263,7 +263,7 @@ func (l *csvLines) next() (batch.Change, error) {
 	}
 	var change batch.Change
 	for i, value := range record {
-		value = strings.Clone(strings.TrimSpace(value)) // the row's text is shared by its cells
+		value = strings.Clone(strings.TrimSpace(value)) // the cells share the memory of the row
 		if value == "" {
 			continue
 		}
@@ -289,7 +289,7 @@ func (l *csvLines) blame(err error) error { return blamed(err, l.line, columnNam
 
 var errLongLine = errors.New("a line is too long")
 
-// meter reads no more than is allowed at a time.
+// meter limits the number of bytes read at a time.
 type meter struct {
 	from *bufio.Reader
 	left int

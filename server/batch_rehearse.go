@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// dryRun takes the parameter dry_run out of the query of an upload.
+// dryRun removes the parameter dry_run from the query of an upload and returns its value.
 func dryRun(query url.Values) (bool, error) {
 	given := query.Get("dry_run")
 	query.Del("dry_run")
@@ -27,14 +27,14 @@ func dryRun(query url.Values) (bool, error) {
 	return false, refuseField("dry_run", fmt.Sprintf("is %q; it must be true or false", given))
 }
 
-// Bounds of what a dry run of an upload answers.
+// Limits for the result of a dry run of an upload.
 const (
 	firstTasks = 5
 	mostFaults = 20
 )
 
-// rehearse reads an upload to its end and stores nothing. It returns what would be stored,
-// or refuses all that is wrong with the lines: at most mostFaults of them.
+// rehearse reads an upload to its end without storing anything. It returns what would be
+// stored, or an error with at most mostFaults of the invalid fields.
 func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (proto.Message, error) {
 	wanted, err := batchOf(header)
 	if err != nil {
@@ -62,7 +62,7 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 		var invalid *fairlead.InvalidError
 		switch {
 		case errors.As(err, &invalid) && repeats(faults, invalid):
-			return nil, faults // the lines cannot be read any further
+			return nil, faults // the rest cannot be parsed
 		case errors.As(err, &invalid):
 			faults.Fields = append(faults.Fields, invalid.Fields...)
 		case err != nil:
@@ -82,12 +82,12 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 	return out, nil
 }
 
-// repeats reports whether the last of the faults is found again.
+// repeats reports whether the newly found fault equals the last one.
 func repeats(faults, found *fairlead.InvalidError) bool {
 	return len(faults.Fields) > 0 && faults.Fields[len(faults.Fields)-1] == found.Fields[0]
 }
 
-// newTaskOf is a task as a request has it.
+// newTaskOf converts a task to its form in requests.
 func newTaskOf(change batch.Change) *fairleadv1.NewTask {
 	target := change.Target
 	return &fairleadv1.NewTask{

@@ -20,17 +20,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// uploads takes batches whose tasks come line by line, as many as there are: they
-// are stored as they come, and a few thousand at most are in memory.
+// uploads handles batches of any size with one task per line. It stores tasks as they
+// arrive, with at most a few thousand in memory.
 type uploads struct {
 	batches  *Batches
 	masks    *masks
 	desk     *desk
-	endpoint *rest.Endpoint // CreateBatch: it is the same in another form
+	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
 }
 
-// ServeHTTP stores a batch, and answers when all of it is.
+// ServeHTTP stores a batch, and answers once it is stored completely.
 func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	batch, err := u.take(r)
 	u.api.Answer(w, r, batch, err)
@@ -39,7 +39,7 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	ctx := r.Context()
 	if err := admit(ctx, u.endpoint); err != nil {
-		return nil, err // before anything is read
+		return nil, err // before reading the body
 	}
 	query := r.URL.Query()
 	dry, err := dryRun(query)
@@ -66,12 +66,13 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	if err := rest.Check(above); err != nil {
 		return nil, err
 	}
-	if dry { // nothing is done that the audit log is for
+	if dry { // a dry run needs no audit log entry
 		return endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 			return u.rehearse(ctx, above, lines)
 		})(ctx, above)
 	}
-	// An upload may last: no task is stored for a caller that is not believed any more.
+	// An upload may take long. No task is stored after the caller's credential has become
+	// invalid.
 	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		batch, err := u.store(ctx, above, lines)
 		if err != nil {
@@ -110,8 +111,8 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 	return u.batches.after(ctx, batch, err)
 }
 
-// readBatchQuery reads the fields of a batch from the query; those of canary and
-// stop_after are named as canary.tasks.
+// readBatchQuery reads the fields of a batch from the query. Fields of canary and
+// stop_after have names such as canary.tasks.
 func readBatchQuery(query url.Values, into *fairleadv1.NewBatch) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		var to proto.Message = into
@@ -143,7 +144,7 @@ func readBatchQuery(query url.Values, into *fairleadv1.NewBatch) error {
 	return nil
 }
 
-// within names refused fields by where they are.
+// within prefixes the fields in a validation error with a place.
 func within(place string, err error) error {
 	var invalid *fairlead.InvalidError
 	if place == "" || !errors.As(err, &invalid) {
@@ -153,14 +154,14 @@ func within(place string, err error) error {
 	for _, f := range invalid.Fields {
 		field := place + "." + f.Field
 		if f.Field == "body" {
-			field = place // the whole of it
+			field = place // the whole field
 		}
 		out.Fields = append(out.Fields, fairlead.FieldError{Field: field, Message: f.Message})
 	}
 	return out
 }
 
-// unpacked is the body of a request as it was before it was packed.
+// unpacked returns the uncompressed body of a request.
 func unpacked(r *http.Request) (*bufio.Reader, error) {
 	var body io.Reader = r.Body
 	switch encoding := r.Header.Get("Content-Encoding"); encoding {

@@ -16,12 +16,12 @@ type Calendars struct {
 	client *schedule.Client
 }
 
-// NewCalendars makes the service of a store's calendars.
+// NewCalendars returns the service for the calendars of a store.
 func NewCalendars(store Store) *Calendars {
 	return &Calendars{client: schedule.NewClient(store)}
 }
 
-// weekdays by their names in the API.
+// weekdays maps the API's names of weekdays.
 var weekdays = func() map[string]time.Weekday {
 	all := map[string]time.Weekday{}
 	for day := time.Sunday; day <= time.Saturday; day++ {
@@ -90,7 +90,7 @@ func (s *Calendars) GetCalendar(ctx context.Context, in *fairleadv1.GetCalendarR
 	return calendarTo(calendar), nil
 }
 
-// ListCalendars lists all calendars by name.
+// ListCalendars returns all calendars, ordered by name.
 func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalendarsRequest) (*fairleadv1.ListCalendarsResponse, error) {
 	calendars, err := s.client.Calendars(ctx)
 	if err != nil {
@@ -99,8 +99,7 @@ func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalenda
 	return &fairleadv1.ListCalendarsResponse{Items: items(calendars, calendarTo)}, nil
 }
 
-// UpdateCalendar replaces a calendar. Without a version it replaces whatever there
-// is.
+// UpdateCalendar replaces a calendar. Without a version it replaces any version.
 func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	calendar := calendarOf(in)
 	if calendar.Version == 0 {
@@ -113,7 +112,7 @@ func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar)
 	return s.put(ctx, calendar)
 }
 
-// DeleteCalendar removes a calendar that no schedule names.
+// DeleteCalendar deletes a calendar that no schedule uses.
 func (s *Calendars) DeleteCalendar(ctx context.Context, in *fairleadv1.GetCalendarRequest) (*fairleadv1.DeleteCalendarResponse, error) {
 	if err := s.client.DeleteCalendar(ctx, in.GetName()); err != nil {
 		return nil, err

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	callbackPatience = 10 * time.Second // for one answer
-	callbackBody     = 2 << 20          // bytes of one: an output and what is around it
+	callbackPatience = 10 * time.Second // timeout of one request
+	callbackBody     = 2 << 20          // maximum size of a request in bytes: an output and its surroundings
 )
 
-// callbacks takes what targets say of jobs that wait. Who answers has no token of
-// the API but that of one run of one job; it is used up by the change of the
-// job's state itself, so that of many answers one counts.
+// callbacks receives the answers of targets for waiting jobs. A target has no API token.
+// Its token is valid for one run of one job; changing the state of the job invalidates the
+// token, so that only one of several answers counts.
 type callbacks struct {
 	store    Store
 	log      *slog.Logger
 	failures *failures
-	sums     *sums                       // of tokens that were refused
-	ended    func(jobs ...*fairlead.Job) // reports jobs that have ended to the node of this process
+	sums     *sums                       // counts refused tokens
+	ended    func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 
 	mu  sync.Mutex
-	key []byte // asked for once: it never changes
+	key []byte // read once; it never changes
 }
 
 func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums, log *slog.Logger) *callbacks {
@@ -40,8 +40,8 @@ func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was not issued for this job; send it as Authorization: Bearer TOKEN"}
 
-// ServeHTTP answers POST and PUT /api/v1/callbacks/{job}: an answer that comes twice changes
-// nothing, and so both mean the same.
+// ServeHTTP handles POST and PUT /api/v1/callbacks/{job}. Repeating an answer changes
+// nothing, so both methods mean the same.
 func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()
@@ -60,7 +60,7 @@ func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply.send(w)
 }
 
-// take checks who answers before anything of the answer is read.
+// take authenticates the caller before it reads the answer.
 func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Request) (callbackReply, error) {
 	run, err := c.admit(ctx, r)
 	if err != nil {
@@ -87,16 +87,16 @@ func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return reply, err
 }
 
-// callbackRun is the run that a request may answer for.
+// callbackRun is the run that a request may answer.
 type callbackRun struct {
 	httpcall.Callback
 	job *fairlead.Job
 	now time.Time // the database's clock
 }
 
-// extend keeps what a target tells of its progress, and gives it more time if it
-// asks for some. A token that cannot be used any more would be of no use: a
-// deadline is not moved beyond it.
+// extend stores the progress that a target reports, and extends the deadline on request. It
+// never moves the deadline beyond the end of the token's validity, because the target could
+// not answer after that.
 func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer callbackAnswer) (time.Time, error) {
 	span := answer.span()
 	if most := httpcall.CallbackTimeout(r.job); span > most {
@@ -106,8 +106,8 @@ func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer
 	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})
 }
 
-// admit finds out which run a request may answer for. Guessing is written down and
-// costs the database nothing; who has a token that was given out is never held up.
+// admit determines the run that a request may answer. It records guessed tokens without
+// cost to the database, and never delays a caller with a valid token.
 func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, error) {
 	run, err := c.identify(ctx, r)
 	if !errors.Is(err, errCallbackToken) {
@@ -138,7 +138,7 @@ func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callback
 	if run.now, err = c.store.Now(ctx); err != nil {
 		return run, err
 	}
-	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // it has expired
+	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // the token has expired
 		return run, err
 	}
 	run.job, err = c.store.Get(ctx, id)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// What a target can say.
+// Answers of a target.
 const (
 	callbackSuccess  = "success"
 	callbackFailure  = "failure"
@@ -19,7 +19,7 @@ const (
 	callbackExtend   = "extend"
 )
 
-// callbackAnswer is what a target says.
+// callbackAnswer is the answer of a target.
 type callbackAnswer struct {
 	Status        string          `json:"status"`
 	Output        json.RawMessage `json:"output"`
@@ -27,9 +27,9 @@ type callbackAnswer struct {
 	ExtendSeconds float64         `json:"extend_seconds"`
 }
 
-// span is for how long the target wants to be waited for.
+// span returns the requested extension.
 func (a callbackAnswer) span() time.Duration {
-	const most = 1000 * 24 * time.Hour // more than any job waits
+	const most = 1000 * 24 * time.Hour // longer than any job waits
 	return time.Duration(min(a.ExtendSeconds, most.Seconds()) * float64(time.Second))
 }
 
@@ -63,10 +63,10 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 	return answer, nil
 }
 
-// callbackReply is what a target is answered.
+// callbackReply is the response to a target.
 type callbackReply struct {
 	Job, Status string
-	Deadline    time.Time // zero: the job waits no longer, or not yet
+	Deadline    time.Time // zero = the job is not waiting any more, or not yet
 }
 
 func (r callbackReply) send(w http.ResponseWriter) {
@@ -76,5 +76,5 @@ func (r callbackReply) send(w http.ResponseWriter) {
 	if !r.Deadline.IsZero() {
 		deadline = fmt.Sprintf(",\"deadline\":%q", r.Deadline.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 	}
-	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q%s}\n", r.Job, r.Status, deadline) // a caller that has gone needs no answer
+	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q%s}\n", r.Job, r.Status, deadline) // the caller may have disconnected
 }

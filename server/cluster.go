@@ -18,10 +18,10 @@ type Queues struct {
 	client *fairlead.Client
 }
 
-// NewQueues makes the service of a store's queues.
+// NewQueues returns the service for the queues of a store.
 func NewQueues(store Store) *Queues { return &Queues{client: fairlead.NewClient(store)} }
 
-// ListQueues lists the queues that have live jobs, are served by name or are
+// ListQueues returns the queues that have live jobs, that nodes serve by name, or that are
 // paused.
 func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest) (*fairleadv1.ListQueuesResponse, error) {
 	report, err := s.client.Usage(ctx)
@@ -78,12 +78,12 @@ type Limits struct {
 	client *fairlead.Client
 }
 
-// NewLimits makes the service of a store's limits.
+// NewLimits returns the service for the limits of a store.
 func NewLimits(store Store) *Limits {
 	return &Limits{store: store, client: fairlead.NewClient(store)}
 }
 
-// scopeTo names whose limit it is: "global", or such as "queue:mail".
+// scopeTo returns the API form of a limit's scope: "global", or for example "queue:mail".
 func scopeTo(scope fairlead.LimitScope, name string) string {
 	if scope == fairlead.LimitGlobal {
 		return string(scope)
@@ -91,7 +91,7 @@ func scopeTo(scope fairlead.LimitScope, name string) string {
 	return string(scope) + ":" + name
 }
 
-// scopeOf is the reverse of scopeTo.
+// scopeOf is the inverse of scopeTo.
 func scopeOf(text string) (scope fairlead.LimitScope, name string, err error) {
 	before, name, named := strings.Cut(text, ":")
 	switch scope = fairlead.LimitScope(before); {
@@ -113,7 +113,7 @@ func limitTo(use fairlead.LimitUse) *fairleadv1.Limit {
 	}
 }
 
-// limitOf is the reverse of limitTo, but for what is used.
+// limitOf is the inverse of limitTo, without the usage.
 func limitOf(in *fairleadv1.Limit) (fairlead.Limit, error) {
 	scope, name, err := scopeOf(in.GetScope())
 	return fairlead.Limit{
@@ -122,7 +122,7 @@ func limitOf(in *fairleadv1.Limit) (fairlead.Limit, error) {
 	}, err
 }
 
-// ListLimits lists every limit with its use.
+// ListLimits returns all limits with their usage.
 func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest) (*fairleadv1.ListLimitsResponse, error) {
 	limits, err := s.client.Limits(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv
 	return s.limit(ctx, in.GetScope())
 }
 
-// limit is the limit of a scope; one that says nothing if there is none.
+// limit returns the limit of a scope, or an empty limit if none is set.
 func (s *Limits) limit(ctx context.Context, scope string) (*fairleadv1.Limit, error) {
 	limits, err := s.client.Limits(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Limits) limit(ctx context.Context, scope string) (*fairleadv1.Limit, er
 	return &fairleadv1.Limit{Scope: scope}, nil
 }
 
-// Verify counts the jobs of each limit anew.
+// Verify recounts the jobs of each limit.
 func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
 	drift, err := s.store.Verify(ctx)
 	if err != nil {

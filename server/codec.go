@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -13,63 +12,62 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// jsonCodec writes JSON as REST does.
+// jsonCodec encodes JSON in the same way as REST.
 type jsonCodec string
 
-// Name is the content type's.
+// Name returns the content type.
 func (c jsonCodec) Name() string { return string(c) }
 
-// Marshal writes a message.
+// Marshal encodes a message.
 func (c jsonCodec) Marshal(message any) ([]byte, error) { return wire.Marshal(message.(proto.Message)) }
 
-// Unmarshal reads a message. It keeps parts of what it reads, and the buffer is used for
-// the next request as soon as it returns.
+// Unmarshal reads a message.
 func (c jsonCodec) Unmarshal(data []byte, message any) error {
-	return wire.Unmarshal(bytes.Clone(data), message.(proto.Message))
+	return wire.Unmarshal(data, message.(proto.Message))
 }
 
-// binaryCodec writes protobuf, and reads it within the bounds that JSON has.
+// binaryCodec encodes protobuf. On decoding, it applies the same limits as for JSON.
 type binaryCodec struct{}
 
-// Name is the content type's.
+// Name returns the content type.
 func (binaryCodec) Name() string { return "proto" }
 
-// Marshal writes a message.
+// Marshal encodes a message.
 func (binaryCodec) Marshal(message any) ([]byte, error) {
 	return proto.Marshal(message.(proto.Message))
 }
 
-// MarshalAppend writes a message behind what is there.
+// MarshalAppend appends an encoded message.
 func (binaryCodec) MarshalAppend(to []byte, message any) ([]byte, error) {
 	return proto.MarshalOptions{}.MarshalAppend(to, message.(proto.Message))
 }
 
-// Unmarshal reads a message.
+// Unmarshal decodes a message.
 func (binaryCodec) Unmarshal(data []byte, message any) error {
 	return wire.UnmarshalBinary(data, message.(proto.Message))
 }
 
-// boundedGzip replaces the gzip of connect, which inflates a message that is too
-// large to its end in order to say how large it is.
+// boundedGzip replaces the gzip compression of package connect, which decompresses a
+// message that is too large to its end in order to report the size.
 func boundedGzip() connect.HandlerOption {
 	return connect.WithCompression("gzip",
 		func() connect.Decompressor { return &gunzip{} },
 		func() connect.Compressor { return gzip.NewWriter(io.Discard) })
 }
 
-// gunzip inflates one message. It fails behind the largest that is accepted.
+// gunzip decompresses one message. It fails once the message exceeds the maximum size.
 type gunzip struct {
 	gzip.Reader
 	left int
 }
 
-// Reset begins with another message.
+// Reset starts another message.
 func (g *gunzip) Reset(from io.Reader) error {
-	g.left = rest.MaxBody + 1 // one more shows that it is too large
+	g.left = rest.MaxBody + 1 // one more to detect messages that are too large
 	return g.Reader.Reset(from)
 }
 
-// Read inflates on.
+// Read reads decompressed data.
 func (g *gunzip) Read(p []byte) (int, error) {
 	if g.left == 0 {
 		return 0, errors.New("the message is too large")

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	bodyPatience  = 10 * time.Second // for the body of a request, and more for what has come
-	bodyRate      = 16 << 10         // bytes that buy another second
-	writePatience = 30 * time.Second // for a caller to take so much of an answer:
+	bodyPatience  = 10 * time.Second // for the body of a request, plus more time for received data
+	bodyRate      = 16 << 10         // bytes that extend the deadline by one second
+	writePatience = 30 * time.Second // for the caller to receive writePiece bytes of a response
 	writePiece    = 64 << 10
 )
 
 var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
 
-// Web is the HTTP server of a handler: HTTP/1 and HTTP/2, also without TLS, with the
-// bounds that a handler cannot set. On HTTP/2 the connection has to go on too, because
-// what ends a stream waits behind what is being written.
+// Web returns the HTTP server for a handler. It supports HTTP/1 and HTTP/2, with and
+// without TLS, and sets the limits that a handler cannot set. On HTTP/2 it also sets a
+// timeout for writes to the connection, because the frame that ends a stream waits behind
+// pending writes.
 func Web(handler http.Handler) *http.Server {
 	web := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -34,15 +35,15 @@ func Web(handler http.Handler) *http.Server {
 	return web
 }
 
-// withDeadlines keeps slow callers from holding a connection and what belongs to it:
-// a body has to come, and an answer has to be taken, in reasonable time. It also
-// bounds how long net/http waits for a body that no handler reads. How long a
-// handler takes does not matter.
+// withDeadlines prevents slow callers from holding a connection and its resources: a body
+// must arrive, and a response must be received, in reasonable time. It also limits how long
+// net/http waits for a body that no handler reads. It does not limit the duration of a
+// handler.
 func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := http.NewResponseController(w)
 		answer := &timedWriter{ResponseWriter: w, conn: conn, http2: r.ProtoMajor == 2}
-		defer answer.extend() // net/http writes what is left
+		defer answer.extend() // for the data that net/http writes after the handler
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(answer, r)
 			return
@@ -52,27 +53,27 @@ func withDeadlines(next http.Handler) http.Handler {
 		own := *r
 		own.Body = timed
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
-			own.Body, own.ContentLength = http.NoBody, 0 // what is sent with these means nothing
+			own.Body, own.ContentLength = http.NoBody, 0 // a body has no meaning in these requests
 		}
 		next.ServeHTTP(answer, &own)
 	})
 }
 
-// timedBody is a body that has to come in time. What counts is how long it was waited
-// for, not what the handler did between two reads.
+// timedBody is a body that must arrive in time. It measures the time spent waiting for
+// data, not the time between two reads.
 type timedBody struct {
 	io.ReadCloser
 	conn  *http.ResponseController
 	http2 bool
 	left  time.Duration
-	until time.Time // the deadline of the connection of HTTP/1
-	over  bool      // it was read to its end: deadlines are net/http's again
+	until time.Time // deadline of the HTTP/1 connection
+	over  bool      // whether the body was read to its end; net/http then sets the deadlines again
 }
 
-// arm sets a deadline for what is read, and returns what to do once it was read. On
-// HTTP/1 the deadline stays, for what net/http reads of a body that the handler leaves;
-// on HTTP/2 a deadline ends a body even if it is not being waited for. Where there is
-// no connection, as in some tests, there is no deadline.
+// arm sets a deadline for a read, and returns a function to call after the read. On HTTP/1
+// the deadline stays, because net/http may read the rest of a body that the handler leaves.
+// On HTTP/2 a deadline would end a body even if the handler does not wait for it. Without a
+// connection, as in some tests, there is no deadline.
 func (b *timedBody) arm(now time.Time) (disarm func()) {
 	if b.http2 {
 		return receiver.UnlessDone(b.left, func() { _ = b.conn.SetReadDeadline(receiver.Past) })
@@ -84,7 +85,7 @@ func (b *timedBody) arm(now time.Time) (disarm func()) {
 	return func() {}
 }
 
-// Read reads on. It fails if the caller is too slow.
+// Read reads from the body. It fails if the caller is too slow.
 func (b *timedBody) Read(p []byte) (int, error) {
 	if b.over {
 		return 0, io.EOF
@@ -101,25 +102,25 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// timedWriter is an answer that the caller has to take in time. Between two writes of a
-// stream any time may pass.
+// timedWriter is a response that the caller must receive in time. Any time may pass between
+// two writes of a stream.
 type timedWriter struct {
 	http.ResponseWriter
 	conn  *http.ResponseController
 	http2 bool
-	until time.Time // the deadline of the connection
+	until time.Time // deadline of the connection
 }
 
-// arm sets a deadline for what is written, and returns what to do once it was written.
+// arm sets a deadline for a write, and returns a function to call after the write.
 func (w *timedWriter) arm() (disarm func()) {
-	if w.http2 { // where a deadline ends a stream even if nothing is being written
+	if w.http2 { // on HTTP/2 a deadline ends a stream even if nothing is being written
 		return receiver.UnlessDone(writePatience, func() { _ = w.conn.SetWriteDeadline(receiver.Past) })
 	}
 	w.extend()
 	return func() {}
 }
 
-// extend sets the deadline of the connection, unless it is about right.
+// extend sets the deadline of the connection, unless it is already accurate to a second.
 func (w *timedWriter) extend() {
 	if until := time.Now().Add(writePatience); until.Sub(w.until) >= time.Second {
 		w.until = until
@@ -127,10 +128,10 @@ func (w *timedWriter) extend() {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Write writes piece by piece, each before a deadline of its own.
+// Write writes in pieces, each with a deadline of its own.
 func (w *timedWriter) Write(p []byte) (written int, err error) {
 	for {
 		n, err := w.writePiece(p[written:min(len(p), written+writePiece)])
@@ -145,11 +146,11 @@ func (w *timedWriter) writePiece(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// FlushError flushes before the deadline.
+// FlushError flushes with a deadline.
 func (w *timedWriter) FlushError() error {
 	defer w.arm()()
 	return w.conn.Flush()
 }
 
-// Flush is FlushError for callers that do not know it.
+// Flush is FlushError for callers that do not know FlushError.
 func (w *timedWriter) Flush() { _ = w.FlushError() }

@@ -15,13 +15,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// desk is where every request passes, whatever protocol it came by: it decides
-// whether its caller may make it, and writes down what was done.
+// desk processes every request, whatever its protocol: it checks whether the caller is
+// allowed to make the request, and records it in the audit log.
 type desk struct {
 	audit *auditor
 }
 
-// around is an endpoint whose requests pass the desk.
+// around returns an endpoint whose requests pass through the desk.
 func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 	guarded := *endpoint
 	if endpoint.Call != nil {
@@ -51,7 +51,7 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 	return &guarded
 }
 
-// call lets a request through.
+// call processes a request.
 func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
 	if err := admit(ctx, endpoint); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	return answer, slow(ctx, err)
 }
 
-// endingWithBelief is a call that lasts no longer than its caller is believed.
+// endingWithBelief returns a call that ends when the caller's credential becomes invalid.
 func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, error)) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(ctx context.Context, request proto.Message) (proto.Message, error) {
 		lasting, ended := whileBelieved(ctx)
@@ -93,8 +93,8 @@ func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, 
 	}
 }
 
-// slow makes it an ErrUnavailable that the database took longer than this service
-// waits for it, if the caller would still have waited.
+// slow converts a timeout of the database to ErrUnavailable, if the caller itself would
+// have waited longer.
 func slow(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) {
 		return err
@@ -102,7 +102,7 @@ func slow(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
 }
 
-// admit decides whether the caller may use an endpoint.
+// admit checks whether the caller may use an endpoint.
 func admit(ctx context.Context, endpoint *rest.Endpoint) error {
 	c := callerOf(ctx)
 	if c.refusal != nil {
@@ -115,8 +115,8 @@ func admit(ctx context.Context, endpoint *rest.Endpoint) error {
 	return nil
 }
 
-// remembering makes a request count once if it comes with a key. Requests that
-// enqueue look for it; the others can be repeated as they are.
+// remembering makes a request with an idempotency key take effect only once. Requests that
+// enqueue jobs check the key; other requests are idempotent anyway.
 func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Message) (context.Context, error) {
 	c := callerOf(ctx)
 	if c.onceKey == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// registerDocs serves what the routes are, for programs and for people. Each document is made
-// when it is asked for first: most programs never serve one.
+// registerDocs serves the documentation of the routes, for programs and for people. It
+// generates each document on the first request, because most programs never serve one.
 func registerDocs(mux *http.ServeMux, routes []*rest.Route, version string) {
 	fixed(mux, "/openapi.json", "application/json", func() ([]byte, error) {
 		document, err := openapi.Document(routes, version)
@@ -24,7 +24,7 @@ func registerDocs(mux *http.ServeMux, routes []*rest.Route, version string) {
 	fixed(mux, "/version", "text/plain; charset=utf-8", func() ([]byte, error) { return []byte(version + "\n"), nil })
 }
 
-// fixed serves what does not change while the program runs.
+// fixed serves content that does not change while the program runs.
 func fixed(mux *http.ServeMux, path, kind string, body func() ([]byte, error)) {
 	body = sync.OnceValues(body)
 	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -36,6 +36,6 @@ func fixed(mux *http.ServeMux, path, kind string, body func() ([]byte, error)) {
 		header := w.Header()
 		header.Set("Content-Type", kind)
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-		_, _ = w.Write(content) // a caller that has gone needs no answer
+		_, _ = w.Write(content) // the caller may have disconnected
 	})
 }

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	eraseJobs    = 1000 // that a call looks at, about
-	eraseBatches = 20   // that a call looks at
-	eraseListed  = 100  // jobs that an answer lists as left
+	eraseJobs    = 1000 // approximate number of jobs that a call reads
+	eraseBatches = 20   // number of batches that a call reads
+	eraseListed  = 100  // maximum number of remaining jobs listed in a response
 )
 
-// finalStates are those of jobs that Erase removes.
+// finalStates lists the states of jobs that Erase deletes.
 var finalStates = []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
 
-// Erase removes what is stored of finished jobs. Each call removes some of them, so that it
-// ends soon whatever is stored. What it removed is gone, so a caller that begins anew goes
-// on where an earlier one broke off.
+// Erase deletes the stored data of finished jobs. Each call deletes only some of the jobs,
+// so that it ends soon even with much data. Deleted data is gone, so a caller that starts
+// over continues where an earlier one stopped.
 func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
 	who := callerOf(ctx).identity
 	switch {
@@ -51,21 +51,22 @@ func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairl
 // eraser is one call of Erase.
 type eraser struct {
 	system  *System
-	tenants []string // nil: all that the caller may touch
-	key     string   // empty: whatever key jobs have
+	tenants []string // nil = all tenants that the caller may access
+	key     string   // empty = jobs with any key
 	dryRun  bool
 
 	kinds map[string]int64
 	out   *fairleadv1.EraseResponse
 }
 
-// erasePhases are the steps of an erasure, by the letter that begins their page tokens. A
-// batch goes before its tasks: the batch does not need them then. Notices go last: a job
-// that still ran when the erasure began may have made one meanwhile.
+// erasePhases contains the steps of an erasure, as the first letters of their page tokens.
+// A batch is deleted before its tasks, which it then no longer needs. Notices are deleted
+// last, because a job that was still running when the erasure began may have caused one in
+// the meantime.
 const erasePhases = "bjnu"
 
-// run goes on where a page token says, through the phases, until one of them has more to do
-// than fits into a call.
+// run continues at the position in a page token. It goes through the phases until one of
+// them has more work than fits into a call.
 func (e *eraser) run(ctx context.Context, token string) error {
 	phase, below := 0, int64(0)
 	if token != "" {
@@ -89,7 +90,7 @@ func (e *eraser) run(ctx context.Context, token string) error {
 	return e.remains(ctx)
 }
 
-// batches removes completed batches of the tenant. Tasks have no keys that callers choose.
+// batches deletes completed batches of the tenant. Callers do not choose the keys of tasks.
 func (e *eraser) batches(ctx context.Context, below int64) (next int64, err error) {
 	if e.key != "" {
 		return 0, nil
@@ -101,12 +102,12 @@ func (e *eraser) batches(ctx context.Context, below int64) (next int64, err erro
 	found, next = page(found, eraseBatches, func(b batch.Batch) int64 { return b.ID })
 	for i := range found {
 		if found[i].EndedAt.IsZero() {
-			continue // remains reports it
+			continue // reported by remains
 		}
 		if !e.dryRun {
 			err := e.system.batches.Delete(ctx, found[i].ID)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
-				continue // it was opened again, or removed
+				continue // reopened or deleted
 			}
 			if err != nil {
 				return 0, err
@@ -117,7 +118,7 @@ func (e *eraser) batches(ctx context.Context, below int64) (next int64, err erro
 	return next, nil
 }
 
-// jobs removes finished jobs.
+// jobs deletes finished jobs.
 func (e *eraser) jobs(ctx context.Context, below int64) (int64, error) {
 	filter := fairlead.Filter{Tenants: e.tenants, Key: e.key, States: finalStates, Below: below}
 	return e.each(ctx, e.system.client, filter, func(job *fairlead.Job) error {
@@ -134,8 +135,8 @@ func (e *eraser) jobs(ctx context.Context, below int64) (int64, error) {
 	})
 }
 
-// notices removes finished notices and alerts that name jobs of the tenant, or with the key.
-// They are jobs of a tenant of their own, which callers who are bound to tenants do not see.
+// notices deletes finished notices and alerts that name jobs of the tenant, or with the
+// key. Notices are jobs of a separate tenant, which callers bound to tenants cannot see.
 func (e *eraser) notices(ctx context.Context, below int64) (int64, error) {
 	client := fairlead.NewClient(e.system.all)
 	filter := fairlead.Filter{Tenants: []string{reserved.NoticeTenant}, States: finalStates, Below: below}
@@ -151,11 +152,12 @@ func (e *eraser) notices(ctx context.Context, below int64) (int64, error) {
 	})
 }
 
-// named is a job that a notice or an alert tells of.
+// named identifies a job in a notice or an alert.
 type named struct{ Tenant, Key string }
 
-// meant reports whether the args of a notice or an alert name a job that is to be erased. An
-// alert may name jobs of several tenants: then it is for callers who may touch all of them.
+// meant reports whether the args of a notice or an alert name a job that is to be erased.
+// An alert may name jobs of several tenants; only callers with access to all of them may
+// erase it.
 func (e *eraser) meant(ctx context.Context, args json.RawMessage) (meant bool) {
 	var told struct {
 		named
@@ -177,8 +179,8 @@ func (e *eraser) meant(ctx context.Context, args json.RawMessage) (meant bool) {
 	return meant
 }
 
-// each calls do for the jobs that match, about as many as fit into a call, and returns where
-// to go on; zero if there are no more.
+// each calls do for matching jobs, approximately as many as fit into a call. It returns the
+// position to continue at, or zero if all jobs were processed.
 func (e *eraser) each(ctx context.Context, client *fairlead.Client, filter fairlead.Filter, do func(*fairlead.Job) error) (next int64, err error) {
 	for seen := 0; seen < eraseJobs; {
 		page, err := findPage(ctx, client, filter)
@@ -193,13 +195,13 @@ func (e *eraser) each(ctx context.Context, client *fairlead.Client, filter fairl
 		if filter.Below = page.Next; page.Next == 0 {
 			return 0, nil
 		}
-		seen += max(len(page.Jobs), fairlead.DefaultPage) // a short page has looked at many
+		seen += max(len(page.Jobs), fairlead.DefaultPage) // a short page has read many jobs
 	}
 	return filter.Below, nil
 }
 
-// remove deletes a job and reports whether it is gone by that. One that something still
-// needs is listed as left.
+// remove deletes a job and reports whether the job is gone. A job that is still needed is
+// listed as remaining.
 func (e *eraser) remove(ctx context.Context, client *fairlead.Client, job *fairlead.Job) (bool, error) {
 	if e.dryRun {
 		return true, nil

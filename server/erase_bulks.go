@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// eraseBulks is how many bulks a call looks at.
+// eraseBulks is the number of bulks that a call reads.
 const eraseBulks = 100
 
-// bulks removes bulks that have ended: those of the tenant alone, and of them those that chose
-// jobs by the key. They have their filter, the reason and the cause that callers gave, and why
-// they have left jobs as they were.
+// bulks deletes bulks that have ended and apply only to jobs of the tenant; with a key,
+// only those with that key in the filter. Bulks contain their filter, the reason and the
+// cause given by callers, and the reasons for unchanged jobs.
 func (e *eraser) bulks(ctx context.Context, below int64) (next int64, err error) {
 	client := bulk.NewClient(e.system.store)
 	page, err := client.List(ctx, bulk.Filter{Tenants: e.tenants, Below: below, Limit: eraseBulks})
@@ -23,12 +23,12 @@ func (e *eraser) bulks(ctx context.Context, below int64) (next int64, err error)
 	for i := range page.Bulks {
 		b := &page.Bulks[i]
 		if !b.State.Final() || e.key != "" && b.Filter.Key != e.key {
-			continue // remains reports one that has not ended
+			continue // reported by remains if it has not ended
 		}
 		if !e.dryRun {
 			err := client.Delete(ctx, b.ID)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
-				continue // its job was retried, or it was removed
+				continue // its job was retried, or it was deleted
 			}
 			if err != nil {
 				return 0, err

@@ -13,10 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// remainsAtMost is how many batches, schedules and sweeps are counted.
+// remainsAtMost limits the number of batches, schedules and sweeps that are counted.
 const remainsAtMost = 1000
 
-// remains reports what an erasure leaves, so that no caller believes that it is gone.
+// remains reports the data that an erasure leaves, so that callers do not assume that it is
+// gone.
 func (e *eraser) remains(ctx context.Context) error {
 	if err := e.unfinished(ctx); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (e *eraser) unfinished(ctx context.Context) error {
 	return err
 }
 
-// ofTenant counts what is declared of a tenant, or has not completed.
+// ofTenant counts the tenant's declared objects and those that have not completed.
 func (e *eraser) ofTenant(ctx context.Context) error {
 	open, err := e.system.batches.List(ctx, batch.Filter{Tenants: e.tenants, Open: true, Limit: remainsAtMost})
 	if err != nil {

@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	errorLines  = 10 // of one kind that are logged within an errorPause
+	errorLines  = 10 // maximum number of logged lines of one kind within an errorPause
 	errorPause  = time.Minute
-	peerErrors  = 300      // bytes of an error that a peer causes and may have written in part
-	serverError = 16 << 10 // bytes of another, such as the stack of a panic
+	peerErrors  = 300      // maximum number of bytes of an error that a peer causes and may have partly written
+	serverError = 16 << 10 // maximum number of bytes of another error, such as the stack of a panic
 )
 
-// handshakeFailed is how net/http begins a line about a peer that does not speak TLS with it.
+// handshakeFailed is the prefix of net/http's log lines about failed TLS handshakes.
 const handshakeFailed = "http: TLS handshake error from "
 
-// ErrorLog returns a log for http.Server.ErrorLog whose lines go to a structured one. A peer can
-// cause lines at will and can write parts of them: only a few of each kind are logged in a minute,
-// each is cut, and control characters are replaced. The next one says how many were withheld.
+// ErrorLog returns a logger for http.Server.ErrorLog that writes to a structured logger. A
+// peer can cause any number of lines and can write parts of them. Therefore only a few
+// lines of each kind are logged per minute, each truncated and without control characters.
+// The next logged line reports the number of dropped ones.
 func ErrorLog(log *slog.Logger) *stdlog.Logger {
 	return stdlog.New(&errorLog{log: log, now: time.Now}, "", 0)
 }
 
-// errorLog takes the lines of one server.
+// errorLog receives the log lines of one server.
 type errorLog struct {
 	log *slog.Logger
 	now func() time.Time
@@ -37,14 +38,14 @@ type errorLog struct {
 	others     errorBudget
 }
 
-// errorBudget bounds how many lines of a kind are logged.
+// errorBudget limits the number of logged lines of a kind.
 type errorBudget struct {
-	since    time.Time // when the current errorPause began
+	since    time.Time // start of the current errorPause
 	logged   int       // since then
-	withheld int       // since the last line that was logged
+	withheld int       // since the last logged line
 }
 
-// take reports whether a line may be logged, and how many were withheld before it.
+// take reports whether a line may be logged, and the number of lines dropped before it.
 func (b *errorBudget) take(now time.Time) (withheld int, ok bool) {
 	if now.Sub(b.since) >= errorPause || now.Before(b.since) {
 		b.since, b.logged = now, 0
@@ -58,7 +59,7 @@ func (b *errorBudget) take(now time.Time) (withheld int, ok bool) {
 	return withheld, true
 }
 
-// Write logs a line. It never fails: net/http has no use for an error.
+// Write logs a line. It never fails, because net/http ignores the error.
 func (l *errorLog) Write(line []byte) (int, error) {
 	text := string(bytes.TrimSpace(line))
 	peer, handshake := strings.CutPrefix(text, handshakeFailed)
@@ -80,8 +81,8 @@ func (l *errorLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// printable returns the first bytes of a text without characters that a terminal acts upon. Line
-// ends and tabs stay: a log escapes these.
+// printable returns the first bytes of a string without characters that a terminal
+// interprets. Line feeds and tabs stay, because loggers escape them.
 func printable(text string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == '\n' || r == '\t' {

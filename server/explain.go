@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// ExplainJob says why a job does not run, or how it runs.
+// ExplainJob returns why a job does not run, or details of its current run.
 func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Explanation, error) {
 	why, err := s.client.Explain(ctx, in.GetId())
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*f
 	return explanationTo(why), nil
 }
 
-// addTimeout adds the timeout of a run that its handler chooses by the job, if this server
-// has the handler too.
+// addTimeout adds the timeout of a run if the handler chooses it for each job, and if this
+// server has the same handler.
 func (s *Jobs) addTimeout(ctx context.Context, why *fairlead.Explanation) error {
 	if why.Run == nil || s.kinds == nil {
 		return nil
@@ -38,7 +38,7 @@ func (s *Jobs) addTimeout(ctx context.Context, why *fairlead.Explanation) error 
 	return nil
 }
 
-// ExplainSchedule says when a schedule is due and what keeps it from making runs.
+// ExplainSchedule returns when a schedule is due and what keeps it from starting runs.
 func (s *Schedules) ExplainSchedule(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.Situation, error) {
 	found, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *Schedules) ExplainSchedule(ctx context.Context, in *fairleadv1.GetSched
 	return situationTo(s.client.Explain(ctx, found.ID))
 }
 
-// ExplainBatch says what keeps a batch from going on.
+// ExplainBatch returns what keeps a batch from making progress.
 func (s *Batches) ExplainBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Situation, error) {
 	return situationTo(s.client.Explain(ctx, in.GetId()))
 }
 
-// ExplainSweep says what keeps a sweep from going on.
+// ExplainSweep returns what keeps a sweep from making progress.
 func (s *Sweeps) ExplainSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Situation, error) {
 	found, err := s.find(ctx, in.GetId())
 	if err != nil {

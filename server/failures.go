@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	failureMemory = 10_000 // addresses that are remembered
+	failureMemory = 10_000 // maximum number of remembered addresses
 
-	// What one address may have looked up of its own, and all addresses together.
-	// An attacker may have many addresses.
+	// Limits for looking up tokens individually, for one address and for all addresses
+	// together. An attacker may have many addresses.
 	addressBurst    = 20
 	addressEvery    = 5 * time.Second
 	everywhereBurst = 200
 	everywhereEvery = 50 * time.Millisecond
 )
 
-// failures counts unknown tokens, by the address they came from and in all. It
-// decides how a token is looked up, never whether: a known token passes however
-// many unknown ones came from its address.
+// failures counts unknown tokens by source address and in total. The counts determine how a
+// token is looked up, but not whether: a known token is accepted no matter how many unknown
+// ones came from its address.
 type failures struct {
 	mu         sync.Mutex
 	from       map[string]*budget
@@ -29,14 +29,14 @@ func newFailures() *failures {
 	return &failures{from: map[string]*budget{}, everywhere: budget{burst: everywhereBurst, every: everywhereEvery}}
 }
 
-// budget is how often something may happen: burst times at once, and once more each
-// time that every has passed.
+// budget is a rate limit: burst events at once, and one more after each period of length
+// every.
 type budget struct {
 	burst int
 	every time.Duration
 
 	used float64
-	at   time.Time // when used was right
+	at   time.Time // time for which used is correct
 }
 
 func (b *budget) refill(now time.Time) {
@@ -49,16 +49,15 @@ func (b *budget) left(now time.Time) bool {
 	return b.used <= float64(b.burst-1)
 }
 
-// full reports whether nothing is used: such a budget need not be remembered.
+// full reports whether the budget is unused: such a budget can be forgotten.
 func (b *budget) full(now time.Time) bool {
 	b.refill(now)
 	return b.used == 0
 }
 
-// spend takes the cost of one look-up that may find nothing. It reports whether the
-// address has it left, and whether all addresses together have it too: only then the
-// token is to be looked up alone. What is spent on a token that is known after
-// all is given back.
+// spend takes the cost of one lookup from the budgets. It reports whether the address has
+// enough budget, and whether the total budget suffices too: only then may the token be
+// looked up individually. giveBack returns the cost if the token turns out to be known.
 func (f *failures) spend(address string) (own, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +74,7 @@ func (f *failures) spend(address string) (own, all bool) {
 	return own, all
 }
 
-// giveBack undoes spend, which returned own and all.
+// giveBack reverses a call to spend that returned own and all.
 func (f *failures) giveBack(address string, own, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +86,7 @@ func (f *failures) giveBack(address string, own, all bool) {
 	}
 }
 
-// of is the budget of an address. The caller holds the lock.
+// of returns the budget of an address. The caller must hold the lock.
 func (f *failures) of(address string, now time.Time) *budget {
 	b := f.from[address]
 	if b == nil {
@@ -98,8 +97,8 @@ func (f *failures) of(address string, now time.Time) *budget {
 	return b
 }
 
-// makeRoom forgets addresses that have been quiet, and all if that is not enough:
-// what all together may do has a bound of its own.
+// makeRoom forgets addresses with a full budget, and if that is not enough, all addresses:
+// the total has a limit of its own.
 func (f *failures) makeRoom(now time.Time) {
 	if len(f.from) < failureMemory {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// newGuard is what stands before everything that callers can do: it keeps web
-// pages of others away and finds out who the caller is.
+// newGuard returns the middleware that protects all API methods: it rejects cross-origin
+// requests of web pages and identifies the caller.
 func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Handler) http.Handler {
 	who := newIdentifier(auth, registrar, log)
 	return func(next http.Handler) http.Handler {
@@ -22,11 +22,11 @@ func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Han
 	}
 }
 
-// stayWithTLS tells browsers for how long they are to use TLS alone: a year. Names below this
-// host are not included, because they may be other services.
+// stayWithTLS tells browsers to use only TLS for a year. It does not include subdomains,
+// because they may be other services.
 const stayWithTLS = "max-age=31536000"
 
-// hardened tells browsers to be careful with whatever is answered.
+// hardened adds security headers to all responses.
 func hardened(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -34,19 +34,20 @@ func hardened(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		if r.TLS != nil && !loopback(r.Host) { // localhost has other servers, which may speak no TLS
+		if r.TLS != nil && !loopback(r.Host) { // other servers on localhost may not use TLS
 			header.Set("Strict-Transport-Security", stayWithTLS)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// errForeignHost refuses a request for another host than this machine. Every protocol answers it
-// with the same status and problem, because the request is refused before its protocol is known.
+// errForeignHost rejects a request for a host other than this machine. It has the same
+// status and problem for all protocols, because the request is rejected before its protocol
+// is known.
 var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers only to localhost; use localhost or 127.0.0.1 as the host, or create a token"}
 
-// local keeps web pages away from a service that does not authenticate callers: those
-// of other origins, and those whose name was made to point to this machine.
+// local protects a service that does not authenticate callers from web pages: those of
+// other origins, and those with a host name that points to this machine (DNS rebinding).
 func local(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,4 @@
-// Package server is the service around a node.
+// Package server implements the HTTP service of a node.
 package server
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Node is what the service wants to know of the node it belongs to.
+// A Node provides the information that the service needs about its node.
 type Node interface {
 	// Ready reports whether the node has a confirmed lease and takes new jobs.
 	Ready() bool
-	// Outage returns since when the database has been away by what the node knows;
-	// zero if it is not.
+	// Outage returns the start of the current database outage as known to the node, or zero.
 	Outage() time.Time
-	// Ended reports jobs whose runs ended outside of the node.
+	// Ended informs the node of jobs whose runs ended outside of it.
 	Ended(jobs ...*fairlead.Job)
 }
 
-// Health answers /livez and /readyz. A process is live while it answers at
-// all; it is ready while its node has a confirmed lease and the database
-// answers. Draining makes it not ready, so that load balancers turn away first.
+// Health returns the handler of /livez and /readyz. A process is live as long as it
+// responds; it is ready while its node has a confirmed lease and the database responds. A
+// draining node is not ready, so that load balancers stop sending requests before it shuts
+// down.
 func Health(node Node, store Store) http.Handler {
 	mux := http.NewServeMux()
 	registerHealth(mux, node, store)
@@ -44,14 +44,14 @@ func registerHealth(mux *http.ServeMux, node Node, store Store) {
 	})
 }
 
-// notReady lists all that keeps the process from being ready: a node that lost its lease
-// in an outage has to show the outage too.
+// notReady returns all reasons why the process is not ready: a node that lost its lease in
+// an outage must report the outage too.
 func notReady(ctx context.Context, node Node, store Store) (reasons []string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	since := node.Outage()
 	switch _, err := store.Now(ctx); {
-	case !since.IsZero() && err == nil: // it is back just now, or takes no writes
+	case !since.IsZero() && err == nil: // it just recovered, or is read-only
 		reasons = append(reasons, fmt.Sprintf("the node's beats have failed since %s, though the database answers", since.UTC().Format(time.RFC3339)))
 	case !since.IsZero():
 		reasons = append(reasons, fmt.Sprintf("the database has not answered since %s", since.UTC().Format(time.RFC3339)))

@@ -13,10 +13,10 @@ type Holds struct {
 	client *hold.Client
 }
 
-// NewHolds makes the service of what a store knows of what kept jobs waiting.
+// NewHolds returns the service for the holds of a store.
 func NewHolds(store Store) *Holds { return &Holds{hold.NewClient(store)} }
 
-// ListHolds lists what kept jobs waiting.
+// ListHolds returns what kept jobs waiting.
 func (s *Holds) ListHolds(ctx context.Context, in *fairleadv1.ListHoldsRequest) (*fairleadv1.ListHoldsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -41,7 +41,7 @@ func holdTo(h hold.Hold) *fairleadv1.Hold {
 	}
 }
 
-// GetJobHistory says what a job waited for.
+// GetJobHistory returns what a job waited for.
 func (s *Jobs) GetJobHistory(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.JobHistory, error) {
 	history, err := s.holds.History(ctx, in.GetId())
 	if err != nil {

@@ -16,33 +16,34 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Auth is how the service finds out who its callers are.
+// Auth configures the authentication of callers.
 type Auth struct {
-	// Required refuses callers without a token. Otherwise they may do everything,
-	// and only callers on this machine are answered.
+	// Required rejects callers without a token. Without Required, callers have all
+	// permissions, and the service only accepts requests from this machine.
 	Required bool
-	// Admin returns the hash of a token that is kept in no database; nil: there is none.
+	// Admin returns the hash of an admin token that is not stored in the database; nil = no
+	// such token.
 	Admin func() [32]byte
-	// Verify knows who sent a token that an identity provider has signed; nil: there
-	// is none. An error refuses the caller and is not shown.
+	// Verify returns the identity for a token signed by an identity provider; nil = no
+	// identity provider. An error rejects the caller and is not included in the response.
 	Verify func(ctx context.Context, token string) (Identity, error)
-	// Recheck is how often the callers of streams, and of calls that wait, are looked
-	// up again; default 3s.
+	// Recheck is the interval at which the credentials of streams and waiting calls are
+	// checked again; default 3s.
 	Recheck time.Duration
 }
 
 const (
-	// tokenTrust is how long a token is believed without asking the database again.
+	// tokenTrust is how long a looked-up token is cached.
 	tokenTrust = 5 * time.Second
-	// tokenMemory is how many tokens are remembered.
+	// tokenMemory is the maximum number of cached tokens.
 	tokenMemory = 10_000
-	// tokenPatience bounds the look-up of one token.
+	// tokenPatience is the timeout for looking up one token.
 	tokenPatience = 5 * time.Second
-	// maxSecret is how many bytes a token may have: larger ones cost more to refuse.
+	// maxSecret limits the size of a token in bytes: larger tokens cost more to reject.
 	maxSecret = 16 << 10
 )
 
-// identifier finds out who sends a request.
+// identifier identifies the callers of requests.
 type identifier struct {
 	Auth
 	registrar access.Store
@@ -54,7 +55,7 @@ type identifier struct {
 	tokens map[[32]byte]knownToken
 }
 
-// knownToken is a token that was found a moment ago.
+// knownToken is a cached token.
 type knownToken struct {
 	credential
 	until time.Time
@@ -69,8 +70,8 @@ func newIdentifier(auth Auth, registrar access.Store, log *slog.Logger) *identif
 	}
 }
 
-// handler adds to each request who sends it. What they may do is decided where
-// it is known what they want.
+// handler adds the caller's identity to each request. Permissions are checked later, when
+// the requested method is known.
 func (i *identifier) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := caller{since: time.Now(), from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
@@ -90,7 +91,7 @@ func (i *identifier) handler(next http.Handler) http.Handler {
 	})
 }
 
-// authorizationOf returns the header by which callers say who they are. It fails if there are
+// authorizationOf returns the Authorization header. It returns an error if there are
 // several.
 func authorizationOf(header http.Header) (string, error) {
 	if len(header.Values("Authorization")) > 1 {
@@ -125,7 +126,7 @@ func (i *identifier) identify(ctx context.Context, header, from string) (credent
 	return i.find(ctx, hash, secret, from)
 }
 
-// isAdmin reports whether a secret is the one that is kept in no database.
+// isAdmin reports whether a secret is the admin token that is not stored in the database.
 func (i *identifier) isAdmin(hash [32]byte) bool {
 	if i.Admin == nil {
 		return false
@@ -134,9 +135,9 @@ func (i *identifier) isAdmin(hash [32]byte) bool {
 	return subtle.ConstantTimeCompare(hash[:], admin[:]) == 1
 }
 
-// find looks up a token that is not remembered. An address that has sent too many
-// unknown tokens is refused with another error, and its tokens are looked up together
-// with those of others. A known token is found either way.
+// find looks up a token that is not cached. If an address has sent too many unknown tokens,
+// its unknown tokens are rejected with a different error, and all its tokens are looked up
+// together with those of others. A known token is found either way.
 func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from string) (credential, error) {
 	own, all := i.failures.spend(from)
 	found, err := i.ask(ctx, hash, secret, all)
@@ -157,11 +158,11 @@ func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from strin
 	return credential{}, errStranger
 }
 
-// ask returns who owns the secret, or ErrNotFound. alone asks the database for this
-// one token; otherwise all look-ups under way share one question, so that guessing
-// costs the database next to nothing.
+// ask returns the owner of the secret, or ErrNotFound. If alone is set, it queries the
+// database for this one token; otherwise all concurrent lookups share one query, so that
+// guessing costs the database almost nothing.
 func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alone bool) (credential, error) {
-	// Only what an identity provider signs has dots in it.
+	// Only signed tokens of identity providers contain dots.
 	if i.Verify != nil && strings.Count(secret, ".") == 2 {
 		identity, err := i.Verify(ctx, secret)
 		if err != nil || identity.boundToNothing() || identity.over(time.Now()) {
@@ -181,8 +182,8 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	if token.Expired || identity.boundToNothing() {
 		return credential{}, fairlead.ErrNotFound
 	}
-	// When a token was last used is for people to see: a database that is read-only for
-	// now keeps out none of those who only read.
+	// The last use is only displayed: a temporarily read-only database must not reject callers
+	// that only read.
 	if err := i.registrar.TouchToken(ctx, token.ID); errors.Is(err, fairlead.ErrUnavailable) {
 		i.log.Warn("cannot record the use of a token", "token", token.Name, "error", err)
 	} else if err != nil {
@@ -208,7 +209,7 @@ func (i *identifier) remember(hash [32]byte, found credential) {
 	i.tokens[hash] = knownToken{credential: found, until: time.Now().Add(tokenTrust)}
 }
 
-// hostOf is an address without its port.
+// hostOf returns an address without its port.
 func hostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host

@@ -11,38 +11,38 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Identity is who sends a request.
+// An Identity is the authenticated caller of a request.
 type Identity struct {
-	Name    string // of the token, or what the identity provider calls the caller
+	Name    string // name of the token, or subject from the identity provider
 	Role    access.Role
-	Tenants []string  // bound to these; nil: it is not bound
-	Kinds   []string  // of a worker: the kinds of the jobs that it may run; nil: all
-	Queues  []string  // of a worker: the queues that it may serve; nil: all
-	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
+	Tenants []string  // tenants that the caller is restricted to; nil = unrestricted
+	Kinds   []string  // worker tokens only: kinds of jobs that the worker may run; nil = all
+	Queues  []string  // worker tokens only: queues that the worker may serve; nil = all
+	Until   time.Time // expiry; zero = valid as long as the token exists
 }
 
-// localIdentity is every caller of a service that does not authenticate them.
+// localIdentity is the identity of all callers of a service without authentication.
 var localIdentity = Identity{Name: "local", Role: access.RoleAdmin}
 
-// bound reports whether it may touch some tenants only.
+// bound reports whether the caller is restricted to some tenants.
 func (i Identity) bound() bool { return len(i.Tenants) > 0 }
 
-// boundToNothing reports whether it is bound, and to no tenant, kind or queue: it may do
-// nothing, and is refused.
+// boundToNothing reports whether the caller is restricted to an empty list of tenants,
+// kinds or queues, and so has no permissions and is rejected.
 func (i Identity) boundToNothing() bool {
 	return slices.ContainsFunc([][]string{i.Tenants, i.Kinds, i.Queues}, func(names []string) bool { return names != nil && len(names) == 0 })
 }
 
-// over reports whether it is believed no longer.
+// over reports whether the identity has expired.
 func (i Identity) over(now time.Time) bool { return !i.Until.IsZero() && !now.Before(i.Until) }
 
-// same reports whether two identities may do the same under the same name.
+// same reports whether two identities have the same name and permissions.
 func (i Identity) same(other Identity) bool {
 	return i.Name == other.Name && i.Role == other.Role && slices.Equal(i.Tenants, other.Tenants) &&
 		slices.Equal(i.Kinds, other.Kinds) && slices.Equal(i.Queues, other.Queues)
 }
 
-// touches reports whether it may touch what is a tenant's.
+// touches reports whether the caller may access objects of a tenant.
 func (i Identity) touches(tenant string) bool {
 	if tenant == "" {
 		tenant = fairlead.DefaultTenant
@@ -50,7 +50,7 @@ func (i Identity) touches(tenant string) bool {
 	return !i.bound() || slices.Contains(i.Tenants, tenant)
 }
 
-// What is said to callers who may not do what they ask for.
+// Errors for callers without the required permissions.
 var (
 	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
 	errManyTokens = &rest.Error{Status: http.StatusUnauthorized, Detail: "the request has several Authorization headers, and a proxy might check a different one than this service; send exactly one"}
@@ -69,16 +69,16 @@ func errTenant(tenant string) error {
 	return &rest.Error{Status: http.StatusForbidden, Detail: "the token is not for tenant " + tenant}
 }
 
-// caller is what is known of who sends a request.
+// caller is the information about the caller of a request.
 type caller struct {
 	identity Identity
-	refusal  error     // why the caller is not believed; nil: it is
-	since    time.Time // when the caller was identified
+	refusal  error     // reason for rejecting the caller; nil = accepted
+	since    time.Time // time of the identification
 	from     string    // network address
 	onceKey  string    // Idempotency-Key
 
-	// recheck fails with errRevoked if the identity is believed no longer, and with
-	// another error if that cannot be found out now; nil: it is believed for good.
+	// recheck returns errRevoked if the identity is no longer valid, and another error if that
+	// cannot be determined now; nil = the identity cannot be revoked.
 	recheck      func(ctx context.Context) error
 	recheckEvery time.Duration
 }
@@ -89,7 +89,8 @@ func withCaller(ctx context.Context, c caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// callerOf is who sends the request. A context without a caller may do nothing.
+// callerOf returns the caller of the request. A context without a caller has no
+// permissions.
 func callerOf(ctx context.Context) caller {
 	c, known := ctx.Value(callerKey{}).(caller)
 	if !known {

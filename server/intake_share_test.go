@@ -7,8 +7,11 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
@@ -30,12 +33,8 @@ func TestABodyReservesWhatItMayBecome(t *testing.T) {
 		{limit, 0, 512, false, limit},
 		{limit + 1, 0, 512, false, limit},
 		{100, 0, 1 << 20, false, 0},
-		{unknown, 0, smallBody / inflation, true, 0},
-		{unknown, 0, smallBody/inflation + 1, true, middleBody},
-		{unknown, 0, middleBody/inflation + 1, true, limit},
-		{10, 0, 1 << 20, true, 0},
-		{smallBody/inflation + 1, 0, 1 << 20, true, middleBody},
-		{1 << 20, 0, 10, true, 0},
+		{unknown, 0, 10, true, limit},
+		{10, 0, 1 << 20, true, limit},
 		{1 << 20, 0, 1 << 20, true, limit},
 	} {
 		b := &sharedBody{length: c.length, read: c.read, packed: c.packed, limit: limit}
@@ -43,6 +42,57 @@ func TestABodyReservesWhatItMayBecome(t *testing.T) {
 			t.Errorf("%+v: it needs %d", c, got)
 		}
 	}
+}
+
+// A body of a few hundred kilobytes can have so many messages that they take a hundred times
+// as much once it is decoded.
+func TestABodyReservesWhatItsMessagesTake(t *testing.T) {
+	const limit = 16 << 20
+	for name, c := range map[string]struct {
+		body         string
+		binary, paid bool
+		want         int64
+	}{
+		"few messages":              {`{"jobs":[{"kind":"noop"},{"kind":"noop"}]}`, false, false, 0},
+		"many messages":             {strings.Repeat(`{},`, 1000), false, false, 3000 + 1000*(messageMemory+entryMemory)},
+		"very many messages":        {strings.Repeat(`{},`, 100_000), false, false, limit},
+		"many strings":              {strings.Repeat(`"",`, 10_000), false, false, 30_000 + 10_000*entryMemory},
+		"many messages in protobuf": {strings.Repeat("\x0a\x00", 5000), true, false, 10_000 * (1 + binaryMemory)},
+		"many messages of a form":   {strings.Repeat(`{},`, 1000), false, true, 1000 * (messageMemory + entryMemory)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := semaphore.NewWeighted(largeBodies)
+			body := &sharedBody{
+				ReadCloser: io.NopCloser(strings.NewReader(c.body)), ctx: t.Context(), memory: memory,
+				length: int64(len(c.body)), limit: limit, decoded: true, binary: c.binary, paid: c.paid,
+			}
+			if n, err := io.Copy(io.Discard, body); err != nil || n != int64(len(c.body)) {
+				t.Fatalf("%d bytes are read: %v", n, err)
+			}
+			if got := taken(memory); got != c.want {
+				t.Errorf("%d bytes are reserved, want %d", got, c.want)
+			}
+			body.keep(0)
+		})
+	}
+}
+
+func TestAMessageKeepsWhatItTakes(t *testing.T) {
+	ctx, body, memory := shareOf(t, 2<<20)
+	body.share = 0 // the share of its bytes
+	memory.Release(2 << 20)
+	if err := body.acquire(16 << 20); err != nil {
+		t.Fatal(err)
+	}
+	request := &fairleadv1.EnqueueJobsRequest{}
+	for range 1000 {
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{Timeout: durationpb.New(time.Second)})
+	}
+	settleShare(ctx, request)
+	if got, least := taken(memory), int64(2*1000*messageMemory); got < least || got > least+1000*20 {
+		t.Errorf("%d bytes are kept, want %d and the bytes of the message", got, least)
+	}
+	body.keep(0)
 }
 
 // shareOf is a body of so many bytes that was read, and the memory that it has a share of.

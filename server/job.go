@@ -17,7 +17,7 @@ func refuseField(field, message string) error {
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
 }
 
-// texts makes values of another kind of text.
+// texts converts strings to another string type.
 func texts[T ~string](values []string) []T {
 	if len(values) == 0 {
 		return nil
@@ -37,14 +37,13 @@ type Jobs struct {
 	holds     *hold.Client
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
-	kinds     *fairlead.Mux // that are handled here too; nil: unknown
-	masks     *masks        // nil: nothing is confidential
+	kinds     *fairlead.Mux // kinds handled in this process; nil = unknown
+	masks     *masks        // nil = nothing is confidential
 	stopping  <-chan struct{}
-	ended     func(jobs ...*fairlead.Job) // reports jobs that have ended to the node of this process
+	ended     func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 }
 
-// NewJobs makes the service of a store's jobs. Who watches is let go when the
-// program stops.
+// NewJobs returns the service for the jobs of a store. Closing stopping ends all watches.
 func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 	return &Jobs{
 		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
@@ -52,7 +51,7 @@ func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 	}
 }
 
-// EnqueueJobs stores all jobs or none.
+// EnqueueJobs stores either all jobs or none.
 func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := items(in.GetJobs(), message.NewJobOf)
 	if err := s.args.check(jobs); err != nil {
@@ -65,8 +64,8 @@ func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsReques
 	return &fairleadv1.EnqueueJobsResponse{Ids: idsOf(jobs)}, nil
 }
 
-// ofOnlyJob names refused fields as the request has them: of a single job they
-// come without its place in the list.
+// ofOnlyJob removes the list index from the field names in a validation error if the
+// request has only one job.
 func ofOnlyJob(jobs []*fairlead.Job, err error) error {
 	var invalid *fairlead.InvalidError
 	if len(jobs) != 1 || !errors.As(err, &invalid) {
@@ -87,7 +86,7 @@ func idsOf(jobs []*fairlead.Job) []int64 {
 	return ids
 }
 
-// AssignJobs stores jobs with their acceptable starts spread over a span.
+// AssignJobs stores jobs with their StartBy times spread over a period.
 func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := items(in.GetJobs(), message.NewJobOf)
 	if err := s.args.check(jobs); err != nil {
@@ -114,7 +113,7 @@ func (s *Jobs) GetJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 	return out[0], nil
 }
 
-// ListJobs lists jobs, newest first.
+// ListJobs returns jobs, newest first.
 func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*fairleadv1.ListJobsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -142,7 +141,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next)}, nil
 }
 
-// ListAttempts lists the runs of a job that did not simply succeed.
+// ListAttempts returns the runs of a job, except those that simply succeeded.
 func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.ListAttemptsResponse, error) {
 	job, err := s.client.Get(ctx, in.GetId())
 	if err != nil {

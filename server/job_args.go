@@ -8,12 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ArgsChecks say, for kinds whose args are known, which can never be accepted:
-// with an *fairlead.InvalidError whose fields begin with args. Who enqueues such a
-// job hears of it at once, and not from a failed run.
+// ArgsChecks contains validation functions for kinds with known args. A function returns an
+// *fairlead.InvalidError whose fields begin with args if the args can never be accepted.
+// The caller who enqueues such a job gets the error immediately instead of from a failed
+// run.
 type ArgsChecks map[string]func(args json.RawMessage) error
 
-// check refuses jobs whose args can never be accepted.
+// check rejects jobs with args that can never be accepted.
 func (c ArgsChecks) check(jobs []*fairlead.Job) error {
 	refused := &fairlead.InvalidError{}
 	for i, job := range jobs {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// bulkActions is what BulkJobs does to each job.
+// bulkActions contains the action of BulkJobs on each job.
 var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, reason string) error{
 	bulk.Cancel: func(ctx context.Context, client *fairlead.Client, job *fairlead.Job, reason string) error {
 		return client.Cancel(ctx, job.ID, reason)
@@ -25,9 +25,9 @@ var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Cli
 	},
 }
 
-// BulkJobs does the same to all jobs that match. It goes through them once, from
-// the newest to the oldest, so that jobs which it makes match again are not met
-// twice.
+// BulkJobs applies an action to all matching jobs. It goes through them once, from the
+// newest to the oldest, so that it does not process a job twice if the action makes the job
+// match again.
 func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*fairleadv1.BulkJobsResponse, error) {
 	action, filter := bulk.Action(in.GetAction()), filterOf(in.GetFilter())
 	if !action.Narrow(&filter) {
@@ -47,7 +47,7 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 		}
 		out.Matched += int64(len(page.Jobs))
 		for _, job := range page.Jobs {
-			if job.Kind == bulk.Kind { // it goes on, or stops, as a bulk
+			if job.Kind == bulk.Kind { // it must be resumed or stopped as a bulk
 				out.Missed++
 				continue
 			}

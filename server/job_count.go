@@ -10,10 +10,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// countedAtMost is about how many jobs are counted for a request.
+// countedAtMost is the approximate number of jobs counted for a request.
 const countedAtMost = 10_000
 
-// CountJobs counts jobs by their state, up to a bound.
+// CountJobs counts jobs by state, up to a limit.
 func (s *Jobs) CountJobs(ctx context.Context, in *fairleadv1.CountJobsRequest) (*fairleadv1.CountJobsResponse, error) {
 	made, err := s.madeBy(in)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *Jobs) CountJobs(ctx context.Context, in *fairleadv1.CountJobsRequest) (
 	return countTo(count, filter.States), nil
 }
 
-// countTo is a count as an answer has it: with every state that was asked for, all if
-// none was.
+// countTo converts a count to its API form. It includes every requested state, or all
+// states if the request names none.
 func countTo(count fairlead.Count, asked []fairlead.State) *fairleadv1.CountJobsResponse {
 	out := &fairleadv1.CountJobsResponse{Total: proto.Int32(int32(count.Total())), More: count.More}
 	for _, state := range fairlead.States() {

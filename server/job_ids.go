@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// jobChoice is what requests that choose jobs have in common.
+// jobChoice contains the common fields of requests that select jobs.
 type jobChoice interface {
 	GetState() []string
 	GetKind() []string
@@ -22,7 +22,7 @@ type jobChoice interface {
 	GetFinishedFrom() *timestamppb.Timestamp
 }
 
-// filterOf chooses jobs as a request does.
+// filterOf converts the fields of a request to a filter.
 func filterOf(in jobChoice) fairlead.Filter {
 	return fairlead.Filter{
 		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(),
@@ -30,18 +30,19 @@ func filterOf(in jobChoice) fairlead.Filter {
 	}
 }
 
-// idPages returns the ids of jobs that something made, largest first, a page at a time:
-// some of those below an id, and where the next page begins; zero: there is none.
+// idPages returns a page of the IDs of the jobs that one object has created, largest first:
+// IDs below the given one, and the position of the next page, or zero on the last page.
 type idPages func(ctx context.Context, below int64, size int) (ids []int64, next int64, err error)
 
-// makerChoice is what requests that choose jobs by their maker have in common.
+// makerChoice contains the common fields of requests that select jobs by the object that
+// created them.
 type makerChoice interface {
 	GetSchedule() int64
 	GetBatch() int64
 }
 
-// madeBy returns the ids of the runs of a schedule or of the jobs of a batch; nil if a
-// request names neither.
+// madeBy returns the pages of IDs for the runs of a schedule or the jobs of a batch, or nil
+// if the request names neither.
 func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
 	switch {
 	case in.GetSchedule() != 0 && in.GetBatch() != 0:
@@ -54,7 +55,7 @@ func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
 	return nil, nil
 }
 
-// runsOf are the runs of a schedule, which are numbered as their jobs are.
+// runsOf returns the runs of a schedule. A run has the ID of its job.
 func (s *Jobs) runsOf(schedule int64) idPages {
 	return func(ctx context.Context, below int64, size int) ([]int64, int64, error) {
 		fires, next, err := runPage(ctx, s.schedules, schedule, below, size)
@@ -62,7 +63,7 @@ func (s *Jobs) runsOf(schedule int64) idPages {
 	}
 }
 
-// jobsOfBatch are the jobs of the tasks of a batch.
+// jobsOfBatch returns the jobs of a batch's tasks.
 func (s *Jobs) jobsOfBatch(id int64) idPages {
 	return func(ctx context.Context, below int64, size int) ([]int64, int64, error) {
 		page, err := s.batches.Jobs(ctx, batch.JobFilter{Batch: id, Below: below, Limit: size})
@@ -70,10 +71,10 @@ func (s *Jobs) jobsOfBatch(id int64) idPages {
 	}
 }
 
-// findAmong narrows a filter to a page of ids.
+// findAmong applies a filter to a page of IDs.
 func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filter) (fairlead.Page, error) {
 	ids, next, err := made(ctx, filter.Below, pageSize(int32(filter.Limit)))
-	if err != nil || len(ids) == 0 { // no ids would choose all jobs
+	if err != nil || len(ids) == 0 { // an empty list would select all jobs
 		return fairlead.Page{Next: next}, err
 	}
 	filter.IDs, filter.Below, filter.Limit = ids, 0, len(ids)
@@ -85,13 +86,12 @@ func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filt
 }
 
 const (
-	idsPerCount = 1000 // that are counted at once, at most
-	leastIDs    = 25   // and at least
-	idsPerJob   = 2    // that are looked at for each job that may be counted
+	idsPerCount = 1000 // maximum number of IDs counted at once
+	leastIDs    = 25   // minimum number of IDs counted at once
+	idsPerJob   = 2    // number of IDs that may be read per counted job
 )
 
-// tallyAmong counts the jobs that match among those with the ids, as TallyUpTo does among
-// all.
+// tallyAmong is like TallyUpTo, but only counts jobs with the given IDs.
 func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	size := int(min(idsPerCount, max(leastIDs, atMost)))
@@ -100,7 +100,7 @@ func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Fil
 		if err != nil {
 			return count, err
 		}
-		if len(ids) > 0 { // none would choose all jobs
+		if len(ids) > 0 { // an empty list would select all jobs
 			filter.IDs = ids
 			some, err := s.client.TallyUpTo(ctx, filter, 0)
 			if err != nil {

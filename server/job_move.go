@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// after does something to a job and returns the job as it is then.
+// after performs an action on a job and returns the resulting job.
 func (s *Jobs) after(ctx context.Context, id int64, do func() error) (*fairleadv1.Job, error) {
 	if err := do(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (s *Jobs) after(ctx context.Context, id int64, do func() error) (*fairleadv
 	return job, err
 }
 
-// CancelJob ends a job that has not started, or asks a running one to stop.
+// CancelJob ends a job that has not started, or requests that a running job stop.
 func (s *Jobs) CancelJob(ctx context.Context, in *fairleadv1.CancelJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.Cancel(ctx, in.GetId(), in.GetReason()) })
 }
@@ -32,12 +32,12 @@ func (s *Jobs) RetryJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fai
 	return s.after(ctx, in.GetId(), func() error { return s.client.Retry(ctx, in.GetId()) })
 }
 
-// RunJob makes a scheduled job ready at once.
+// RunJob makes a scheduled job ready immediately.
 func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.RunNow(ctx, in.GetId()) })
 }
 
-// RescheduleJob sets when a job that has not started becomes due.
+// RescheduleJob sets the due time of a job that has not started.
 func (s *Jobs) RescheduleJob(ctx context.Context, in *fairleadv1.RescheduleJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), message.TimeOf(in.GetNotBefore())) })
 }
@@ -47,17 +47,17 @@ func (s *Jobs) SetJobPriority(ctx context.Context, in *fairleadv1.SetJobPriority
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetPriority(ctx, in.GetId(), int(in.GetPriority())) })
 }
 
-// MoveJob puts a job that has not started into another queue.
+// MoveJob moves a job that has not started to another queue.
 func (s *Jobs) MoveJob(ctx context.Context, in *fairleadv1.MoveJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetQueue(ctx, in.GetId(), in.GetQueue()) })
 }
 
-// FinishJob answers for a job that waits: it has succeeded.
+// FinishJob answers a waiting job: the job has succeeded.
 func (s *Jobs) FinishJob(ctx context.Context, in *fairleadv1.FinishJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), in.GetOutput(), nil) })
 }
 
-// FailJob answers for a job that waits: its attempt has failed.
+// FailJob answers a waiting job: the attempt has failed.
 func (s *Jobs) FailJob(ctx context.Context, in *fairleadv1.FailJobRequest) (*fairleadv1.Job, error) {
 	failure := errors.New(in.GetError())
 	if in.GetFinal() {
@@ -66,7 +66,7 @@ func (s *Jobs) FailJob(ctx context.Context, in *fairleadv1.FailJobRequest) (*fai
 	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), nil, failure) })
 }
 
-// resolve answers for a run, by default for the current one.
+// resolve answers a run. A zero fence means the current run.
 func (s *Jobs) resolve(ctx context.Context, id, fence int64, output []byte, failure error) error {
 	if fence == 0 {
 		job, err := s.client.Get(ctx, id)
@@ -81,7 +81,7 @@ func (s *Jobs) resolve(ctx context.Context, id, fence int64, output []byte, fail
 	return s.client.Resolve(ctx, id, fence, output, failure)
 }
 
-// DeleteJob removes a job that is not running.
+// DeleteJob deletes a job that is not running.
 func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.DeleteJobResponse, error) {
 	if err := s.client.Delete(ctx, in.GetId()); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fa
 	return &fairleadv1.DeleteJobResponse{}, nil
 }
 
-// WatchJob sends the job whenever it has changed, until it is final.
+// WatchJob sends the job after every change, until the job is final.
 func (s *Jobs) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, send func(*fairleadv1.Job) error) error {
 	whole := func(job *fairleadv1.Job) *fairleadv1.Job { return job }
 	final := func(job *fairleadv1.Job) bool { return fairlead.State(job.GetState()).Final() }

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// firstLook is how many jobs a page looks at first, to guess the size of the others. A
-	// database sends all that it is asked for, even though the page ends early.
+	// firstLook is the number of jobs that a page reads first, to estimate the size of the
+	// others. A database sends everything that a query selects, even if the page ends early.
 	firstLook = 8
-	// shortLooks is after how many looks that found few jobs a page ends: each of them has
-	// gone through very many.
+	// shortLooks is the number of queries with few results after which a page ends: each of
+	// them has scanned very many jobs.
 	shortLooks = 2
 )
 
-// findPage returns a page of jobs. A job may have megabytes, so the page ends early if
-// its jobs are large or hard to find, and says as always where the next one begins.
+// findPage returns a page of jobs. A job may have megabytes of documents, so the page ends
+// early if its jobs are large or hard to find; its Next is set as usual.
 func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filter) (page fairlead.Page, err error) {
 	wanted, size := filter.Limit, 0
 	if wanted <= 0 {
 		wanted = fairlead.DefaultPage
 	}
-	short := 0 // looks that found less than they were to
+	short := 0 // number of queries with fewer results than requested
 	for look := firstLook; ; look = nextLook(wanted, size, len(page.Jobs)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
 		bounded, bound := paged.Within(ctx, pageBytes-size)
@@ -43,11 +43,12 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 	}
 }
 
-// lookGrowth is by how much a look may exceed all before it: the next jobs may be much
-// larger than those that were found.
+// lookGrowth limits the size of a query to this multiple of all queries before it: the next
+// jobs may be much larger than those found so far.
 const lookGrowth = 8
 
-// nextLook returns how many further jobs fit, if they are as large as those before.
+// nextLook returns the number of further jobs that fit, if they are as large as those
+// before.
 func nextLook(wanted, size, jobs int) int {
 	if size == 0 {
 		return wanted
@@ -55,7 +56,7 @@ func nextLook(wanted, size, jobs int) int {
 	return max(1, min(lookGrowth*jobs, (pageBytes-size)*jobs/size))
 }
 
-// documents returns how many bytes the documents of jobs have.
+// documents returns the total size of the documents of jobs.
 func documents(jobs []*fairlead.Job) (bytes int) {
 	for _, job := range jobs {
 		bytes += len(job.Args) + len(job.Output) + len(job.Progress) + len(job.Told) + len(job.Memo) + len(job.Error)

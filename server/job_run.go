@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// jobsTo is jobs as an answer has them. Of runs of a schedule it says which one
-// made them.
+// jobsTo converts jobs to their API form. For runs of schedules it adds the schedule.
 func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1.Job, error) {
 	out := make([]*fairleadv1.Job, len(jobs))
 	runs := map[int64]*fairleadv1.Job{}

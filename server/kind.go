@@ -13,13 +13,13 @@ import (
 // Kinds implements the KindService.
 type Kinds struct {
 	client *fairlead.Client
-	masks  *masks // that have to know of a change; nil: none have
+	masks  *masks // to be notified of changes; may be nil
 }
 
-// NewKinds makes the service of the kinds of jobs of a store.
+// NewKinds returns the service for the kinds of jobs in a store.
 func NewKinds(store Store) *Kinds { return &Kinds{client: fairlead.NewClient(store)} }
 
-// ListKinds lists the kinds that a live node handles, that are paused, or that have
+// ListKinds returns the kinds that live nodes handle, that are paused, or that have
 // confidential fields.
 func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (*fairleadv1.ListKindsResponse, error) {
 	nodes, err := s.client.Nodes(ctx)
@@ -71,7 +71,7 @@ func (s *Kinds) ResumeKind(ctx context.Context, in *fairleadv1.KindRequest) (*fa
 	return &fairleadv1.KindResponse{}, s.client.ResumeKind(ctx, in.GetName())
 }
 
-// SetKind sets which fields of the jobs of a kind are confidential.
+// SetKind sets the confidential fields of a kind's jobs.
 func (s *Kinds) SetKind(ctx context.Context, in *fairleadv1.SetKindRequest) (*fairleadv1.Kind, error) {
 	if err := s.client.SetConfidential(ctx, in.GetName(), in.GetConfidential()); err != nil {
 		return nil, err

@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// credential is why a caller is believed.
+// credential is the authenticated identity of a caller with its origin.
 type credential struct {
 	identity Identity
-	hash     [32]byte // of the token, if that can be revoked
-	kept     bool     // the token is in the database
-	admin    bool     // it is the one that is kept in none
+	hash     [32]byte // hash of the token, if it can be revoked
+	kept     bool     // whether the token is stored in the database
+	admin    bool     // whether it is the admin token, which is not stored in the database
 }
 
-// identityOf is who has a token.
+// identityOf returns the identity of a token's owner.
 func identityOf(token access.Token) Identity {
 	return Identity{
 		Name: token.Name, Role: token.Role,
@@ -29,8 +29,8 @@ func identityOf(token access.Token) Identity {
 	}
 }
 
-// recheck fails with errRevoked if a credential counts no longer: its token was
-// removed or has expired, or now stands for another role or is bound to something else.
+// recheck returns errRevoked if a credential is no longer valid: its token was deleted, has
+// expired, or now has another role or other restrictions.
 func (i *identifier) recheck(ctx context.Context, c credential) error {
 	if c.identity.over(time.Now()) {
 		return errRevoked
@@ -53,21 +53,22 @@ func (i *identifier) recheck(ctx context.Context, c credential) error {
 	return nil
 }
 
-// recheckEvery is how often the callers of calls that last are looked up again. With
-// the longest that a look-up takes it is less than ten seconds.
+// recheckEvery is the interval at which the credentials of long calls are checked again.
+// Including the maximum duration of a lookup, a revocation takes effect in less than ten
+// seconds.
 const recheckEvery = 2 * time.Second
 
-// lasts reports whether calls of an endpoint may last much longer than it takes to
-// answer them: they stream, or wait for something.
+// lasts reports whether calls of an endpoint may be long: they stream, or wait for
+// something.
 func lasts(endpoint *rest.Endpoint) bool {
 	return endpoint.Method.IsStreamingServer() || endpoint.Method.IsStreamingClient() ||
 		endpoint.Method.Input().Fields().ByName(protoreflect.Name("wait")) != nil
 }
 
-// whileBelieved returns the context of a call that lasts. The context ends, with
-// errRevoked as its cause, within ten seconds after the caller's token was revoked or
-// has expired. A database that does not answer ends nothing. The end of the call must
-// be passed on to ended, which returns the error that the caller gets.
+// whileBelieved returns the context for a long call. The context ends, with errRevoked as
+// its cause, within ten seconds after the caller's token was revoked or has expired. An
+// unavailable database does not end it. The caller must pass the result of the call to
+// ended, which returns the error to send.
 func whileBelieved(ctx context.Context) (lasting context.Context, ended func(error) error) {
 	c := callerOf(ctx)
 	if c.recheck == nil {
@@ -98,8 +99,8 @@ func whileBelieved(ctx context.Context) (lasting context.Context, ended func(err
 	}
 }
 
-// stillBelieved is the error of a call whose context has ended because its caller is
-// not believed any more; nil: it goes on.
+// stillBelieved returns errRevoked if the context of a call has ended because the caller's
+// credential became invalid, and otherwise nil.
 func stillBelieved(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errRevoked) {
 		return errRevoked
@@ -107,8 +108,8 @@ func stillBelieved(ctx context.Context) error {
 	return nil
 }
 
-// believedStill fails if the caller's token was revoked, or has expired, while the body
-// of its request came. A database that does not answer refuses no caller here.
+// believedStill returns an error if the caller's token was revoked or has expired while the
+// body of the request arrived. It returns nil if the database does not respond.
 func believedStill(ctx context.Context) error {
 	c := callerOf(ctx)
 	if c.recheck == nil || time.Since(c.since) <= tokenTrust {

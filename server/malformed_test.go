@@ -151,7 +151,7 @@ func TestATokenForAnEmptyListOfTenantsIsRefused(t *testing.T) {
 	a := newAPI(t)
 	for _, tenants := range []string{"[]", "null"} {
 		problem, _ := a.send(400, "POST", "/api/v1/tokens", `{"name":"n","role":"viewer","tenants":`+tenants+`}`)
-		if text := refusals(problem)["tenants"]; !strings.Contains(text, "give at least 1, or leave the field out") {
+		if text := refusals(problem)["tenants"]; !strings.Contains(text, "specify at least 1, or omit the field") {
 			t.Errorf("%s is answered with %v", tenants, problem)
 		}
 	}

@@ -15,12 +15,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// masksFresh is how long it is believed what is confidential.
+// masksFresh is how long the list of confidential fields is cached.
 const masksFresh = time.Second
 
-// masks shows callers "***" in the place of what is confidential. The answers of all methods
-// pass it, whatever protocol they are asked by, so that no method can forget it. The
-// services behind it work with what is stored. Workers get what is stored: they run it.
+// masks replaces confidential values by "***" in responses. The responses of all methods
+// pass through it, for every protocol, so that no method can forget it. The services behind
+// it use the stored values. Workers get the stored values because they need them to run
+// jobs.
 type masks struct {
 	store fairlead.Confider
 	audit func(ctx context.Context, entries ...access.Entry)
@@ -30,7 +31,7 @@ type masks struct {
 	readAt time.Time
 }
 
-// known returns what is confidential. If that cannot be found out, nothing is answered.
+// known returns the confidential fields. If they cannot be determined, requests fail.
 func (m *masks) known(ctx context.Context) (fairlead.Confidential, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,14 +46,14 @@ func (m *masks) known(ctx context.Context) (fairlead.Confidential, error) {
 	return fields, nil
 }
 
-// forget makes the next answer read anew what is confidential.
+// forget clears the cached list of confidential fields.
 func (m *masks) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fields = nil
 }
 
-// around makes the answers of endpoints pass the masks.
+// around returns endpoints whose responses pass through the masks.
 func (m *masks) around(endpoints []*rest.Endpoint) []*rest.Endpoint {
 	masked := make([]*rest.Endpoint, len(endpoints))
 	for i, endpoint := range endpoints {
@@ -66,7 +67,7 @@ func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
 		return endpoint
 	}
 	if !masking(endpoint.Method.Output(), map[protoreflect.FullName]bool{}) && endpoint.Method.Input().FullName() != nameOf[*fairleadv1.GetJobRequest]() {
-		return endpoint // it shows nothing, and has nothing to reveal
+		return endpoint // nothing to mask or reveal
 	}
 	masked := *endpoint
 	if endpoint.Call != nil {
@@ -108,7 +109,7 @@ func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto
 	return answer, nil
 }
 
-// unrevealing refuses requests to show what is confidential from methods that do not.
+// unrevealing rejects requests for confidential values in methods that do not return them.
 func unrevealing(request proto.Message) error {
 	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() {
 		return refuseField("reveal", "applies only to GET /api/v1/jobs/{id}; omit it")
@@ -116,8 +117,8 @@ func unrevealing(request proto.Message) error {
 	return nil
 }
 
-// reveal answers a job as it is stored to a caller who may see it. Before the caller
-// gets it, it is written down who did.
+// reveal returns a job with its confidential values to a caller with permission to see
+// them. It records the access in the audit log before it returns the job.
 func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fairleadv1.GetJobRequest) (proto.Message, error) {
 	if role := callerOf(ctx).identity.Role; !role.May(access.RoleAdmin) {
 		return nil, errRole(role, access.RoleAdmin)
@@ -132,7 +133,8 @@ func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fa
 	return answer, nil
 }
 
-// before is how the audit log reads what is about to change, masked.
+// before returns functions that read the objects about to be changed for the audit log,
+// masked.
 func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error)) map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
 	for service, read := range reads {
 		reads[service] = func(ctx context.Context, request proto.Message) (proto.Message, error) {
@@ -149,7 +151,7 @@ func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.M
 	return reads
 }
 
-// hide masks a message that the caller alone has.
+// hide masks a message that only the caller has.
 func (m *masks) hide(ctx context.Context, message proto.Message) error {
 	if message == nil {
 		return nil
@@ -162,8 +164,8 @@ func (m *masks) hide(ctx context.Context, message proto.Message) error {
 	return nil
 }
 
-// hideAttempts masks what is confidential of a job in the errors of its attempts, which do not
-// say whose they are.
+// hideAttempts masks confidential values of a job in the errors of its attempts, which do
+// not name the job.
 func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []fairlead.Attempt) error {
 	if m == nil {
 		return nil
@@ -179,7 +181,7 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 	return nil
 }
 
-// hideIn masks a message and those in it.
+// hideIn masks a message and the messages that it contains.
 func hideIn(fields fairlead.Confidential, message protoreflect.Message) {
 	if hide := maskers[message.Descriptor().FullName()]; hide != nil {
 		hide(fields, message.Interface())
@@ -198,7 +200,7 @@ func hideIn(fields fairlead.Confidential, message protoreflect.Message) {
 	})
 }
 
-// masking reports whether something in messages of a type is masked.
+// masking reports whether messages of a type contain anything to mask.
 func masking(message protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
 	if maskers[message.FullName()] != nil {
 		return true

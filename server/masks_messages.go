@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// maskers mask the messages that show something of jobs.
+// maskers contains the functions that mask the messages with data of jobs.
 var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, message proto.Message){
 	nameOf[*fairleadv1.Job]():          masker(maskJob),
 	nameOf[*fairleadv1.NewJob]():       masker(maskNewJob),
@@ -48,12 +48,12 @@ func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
 	job.Args = mask.Document(mask.Fields(all, job.GetKind(), job.GetArgs()), "args", job.GetArgs())
 }
 
-// maskSweep masks what the items of a sweep are handled with.
+// maskSweep masks the args of a sweep's items.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
 	s.Args = mask.Document(mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
 }
 
-// maskAlert masks what becomes a job of the kind http.
+// maskAlert masks the parts of an alert that become a job of the kind http.
 func maskAlert(all fairlead.Confidential, alert *fairleadv1.Alert) {
 	maskCall(all, &alert.Url, &alert.Headers, &alert.Body)
 }
@@ -62,10 +62,10 @@ func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
 	maskCall(all, &rule.Url, &rule.Headers, &rule.Body)
 }
 
-// maskCall masks a call. Headers get a map of their own: that of the message may be the one
-// that is sent with alerts.
+// maskCall masks a call. It copies the headers, because the message may share its map with
+// the alerts to be sent.
 func maskCall(all fairlead.Confidential, url *string, headers *map[string]string, body *[]byte) {
-	args, _ := alertDocument("", *headers, nil) // texts always encode
+	args, _ := alertDocument("", *headers, nil) // encoding strings cannot fail
 	fields := mask.Fields(all, httpcall.Kind, args)
 	maskText(fields, "args.url", url)
 	*headers = maps.Clone(*headers)
@@ -76,23 +76,24 @@ func maskCall(all fairlead.Confidential, url *string, headers *map[string]string
 	*body = maskMember(fields, "args.body", *body)
 }
 
-// maskTask masks what a task says of its call.
+// maskTask masks the call of a task.
 func maskTask(all fairlead.Confidential, task *fairleadv1.Task) {
-	var text string // headers are answered as the text of a document
+	var text string // headers are a JSON document in a string
 	_ = json.Unmarshal(task.GetHeadersJson(), &text)
 	fields := mask.Fields(all, httpcall.Kind, json.RawMessage(`{"headers":`+text+`}`))
 	if task.TargetUrl != nil {
 		maskText(fields, "args.url", task.TargetUrl)
 	}
 	if task.BodyTemplate != nil {
-		maskText(fields, "args.body", task.BodyTemplate) // as a whole: it is a text
+		maskText(fields, "args.body", task.BodyTemplate) // as a whole, because it is a string
 	}
 	if within := mask.Within(fields, "args.headers", "args"); len(within) > 0 && text != "" {
-		task.HeadersJson, _ = json.Marshal(string(mask.Document(within, "args", json.RawMessage(text)))) // a text always encodes
+		task.HeadersJson, _ = json.Marshal(string(mask.Document(within, "args", json.RawMessage(text)))) // encoding a string cannot fail
 	}
 }
 
-// maskBatch masks what the tasks of a batch get to know of it. Their kinds end with its type.
+// maskBatch masks the parts of a batch that its tasks receive. Their kinds end with the
+// batch's type.
 func maskBatch(all fairlead.Confidential, batch *fairleadv1.Batch) {
 	batch.Info = maskMember(mask.FieldsLike(all, "", "."+batch.GetType()), "args.extra_info", batch.GetInfo())
 }
@@ -101,15 +102,16 @@ func maskBatchJob(all fairlead.Confidential, batch *fairleadv1.BatchJob) {
 	batch.ExtraInfo = maskMember(mask.FieldsLike(all, "", "."+batch.GetBatchType()), "args.extra_info", batch.GetExtraInfo())
 }
 
-// maskBatchTask masks what a task does. Its kind begins with the type of its target; what is
-// confidential of one operation on such targets is so of all.
+// maskBatchTask masks the parameters of a task. The kind begins with the type of the
+// target; a field that is confidential in one operation on such targets is treated as
+// confidential in all.
 func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 	target := task.GetTarget()
 	fields := mask.FieldsLike(all, target.GetType()+".", "")
 	if len(fields) == 0 {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // they are JSON
+	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // both are valid JSON
 	task.Info = mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo())
 	task.Before, task.After = maskMember(fields, "args.before", task.GetBefore()), maskMember(fields, "args.after", task.GetAfter())
 	maskText(fields, "args.target.id", &target.Id)
@@ -122,7 +124,7 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	if len(fields) == 0 || json.Unmarshal(task.GetTargetParam(), &param) != nil {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // they are JSON
+	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // both are valid JSON
 	if task.Info != nil {
 		task.Info = proto.String(mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo()))
 	}
@@ -131,7 +133,7 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 			param[member] = maskMember(fields, path, param[member])
 		}
 	}
-	task.TargetParam, _ = json.Marshal(param) // it was decoded
+	task.TargetParam, _ = json.Marshal(param) // decoded values can be encoded
 	task.TargetId = maskMember(fields, "args.target.id", task.GetTargetId())
 	maskText(fields, "args.target.name", &task.TargetName)
 }
@@ -143,12 +145,13 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// maskMember masks what stands at a path of a job, and in the message on its own.
+// maskMember masks a value that is in a job at the given path, and on its own in the
+// message.
 func maskMember(fields []string, path string, raw json.RawMessage) json.RawMessage {
 	return mask.Document(mask.Within(fields, path, "args"), "args", raw)
 }
 
-// maskText masks a text that stands at a path of a job.
+// maskText masks a string that is in a job at the given path.
 func maskText(fields []string, path string, text *string) {
 	if *text != "" && len(mask.Within(fields, path, "args")) > 0 {
 		*text = mask.Masked

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// registerMetrics serves /metrics. They name tenants and queues: they are for
-// those who may see all of these.
+// registerMetrics serves /metrics. Metrics contain names of tenants and queues, so only
+// callers with access to all of these may read them.
 func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, metrics http.Handler) {
 	if metrics == nil {
 		return
@@ -29,9 +29,9 @@ func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, 
 	})))
 }
 
-// Admin is what operators of this machine look at: /metrics, and profiles below
-// /debug/pprof/. The command line is not among them: it may hold passwords. It
-// answers to localhost only, unless anyHost.
+// Admin returns the handler for operators of this machine: /metrics, and profiles below
+// /debug/pprof/. It leaves out the command line, which may contain passwords. It accepts
+// requests only for localhost, unless anyHost is set.
 func Admin(metrics http.Handler, anyHost bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

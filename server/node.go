@@ -17,10 +17,10 @@ type Nodes struct {
 	client *fairlead.Client
 }
 
-// NewNodes makes the service of a store's nodes.
+// NewNodes returns the service for the nodes of a store.
 func NewNodes(store Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
 
-// ListNodes lists the nodes that are alive and those not yet forgotten.
+// ListNodes returns live nodes, and dead nodes that are still on record.
 func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
 	nodes, err := s.client.Nodes(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (
 	return out, nil
 }
 
-// sweepsOf returns which sweeps the nodes go over shards of.
+// sweepsOf returns, for each node, the sweeps with shards that the node processes.
 func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairlead.NodeID]map[int64]bool, error) {
 	var kinds []string
 	for i := range nodes {
@@ -83,7 +83,7 @@ func nodeTo(n fairlead.Node) *fairleadv1.Node {
 	}
 }
 
-// DrainNode asks a node to start nothing more, or to go on.
+// DrainNode requests that a node stop starting jobs, or start jobs again.
 func (s *Nodes) DrainNode(ctx context.Context, in *fairleadv1.DrainNodeRequest) (*fairleadv1.DrainNodeResponse, error) {
 	return &fairleadv1.DrainNodeResponse{}, s.client.Drain(ctx, fairlead.NodeID(in.GetId()), !in.GetUndo())
 }

@@ -14,16 +14,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Memory that answers may take until their callers have received them.
+// Memory for responses, until their callers have received them.
 const (
 	largeAnswers  = 32 << 20 // bytes of all large answers together
 	callerAnswers = 16 << 20 // of those of one caller
 	answerShare   = 4 << 20  // reserved by a call before it reads documents
 	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
 	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
+
+	// expectedShare is reserved by a call that is repeated, and whose last answer was small.
+	expectedShare = 256 << 10
 )
 
-// Streams, and calls that wait, that one caller may have open.
+// Maximum numbers of streams and waiting calls that one caller may have open.
 const (
 	callerStreams = 200
 	workerStreams = 4000 // one token may serve a whole fleet of workers
@@ -34,8 +37,8 @@ var (
 	errManyStreams = &rest.Error{Status: http.StatusTooManyRequests, Detail: "the caller has too many streams open; close some"}
 )
 
-// outlet bounds the memory that is used for answers, on every protocol. It is to answers
-// what intake is to bodies.
+// outlet limits the memory used for responses, for all protocols. It is the counterpart of
+// intake, which limits request bodies.
 type outlet struct {
 	memory *semaphore.Weighted
 
@@ -43,10 +46,10 @@ type outlet struct {
 	callers map[string]*customer
 }
 
-// customer is a caller with requests that are being answered.
+// customer is a caller with requests in progress.
 type customer struct {
 	memory   *semaphore.Weighted
-	requests int // that are being answered
+	requests int // number of requests in progress
 	streams  int
 }
 
@@ -54,8 +57,8 @@ func newOutlet() *outlet {
 	return &outlet{memory: semaphore.NewWeighted(largeAnswers), callers: map[string]*customer{}}
 }
 
-// handler makes the answers of a handler share the memory. An answer has its share until
-// it is written, and a caller that receives it slowly is cut off.
+// handler makes responses share the memory. A response holds its share until it is written,
+// and a caller that receives it too slowly is disconnected.
 func (o *outlet) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := callerOf(r.Context()).identity.Name
@@ -86,7 +89,7 @@ func (o *outlet) leave(name string, caller *customer) {
 	}
 }
 
-// answering is a request that is being answered.
+// answering is a request in progress.
 type answering struct {
 	outlet *outlet
 	caller *customer
@@ -97,27 +100,59 @@ type answering struct {
 
 type answeringKey struct{}
 
-// reserve waits for the memory that a call needs before it reads documents. It must be
-// given back with settle, at the latest by the handler. Without an outlet, as in a call
-// of another program, nothing is reserved.
-func reserve(ctx context.Context) (*answering, error) {
+// reserve waits for the memory that a call needs before it reads documents, which is
+// answerShare unless its answer is expected to be small. It must be given back with settle,
+// at the latest by the handler. Without an outlet, as in a call of another program, nothing
+// is reserved.
+func reserve(ctx context.Context, share int64) (*answering, error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
 		return nil, nil
 	}
 	patient, cancel := context.WithTimeout(ctx, bodyPatience)
 	defer cancel()
-	if err := a.caller.memory.Acquire(patient, answerShare); err != nil {
+	if err := a.caller.memory.Acquire(patient, share); err != nil {
 		return nil, errManyAnswers
 	}
-	if err := a.outlet.memory.Acquire(patient, answerShare); err != nil {
-		a.caller.memory.Release(answerShare)
+	if err := a.outlet.memory.Acquire(patient, share); err != nil {
+		a.caller.memory.Release(share)
 		return nil, errManyAnswers
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.share += answerShare
+	a.share += share
 	return a, nil
+}
+
+// covers reports whether the share is enough for an answer of so many bytes, and enlarges it if
+// there is memory. An answerShare is always enough.
+func (a *answering) covers(bytes int) bool {
+	if a == nil {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	more := neededShare(bytes) - a.share
+	if more <= 0 || a.share >= answerShare {
+		return true
+	}
+	if !a.caller.memory.TryAcquire(more) {
+		return false
+	}
+	if !a.outlet.memory.TryAcquire(more) {
+		a.caller.memory.Release(more)
+		return false
+	}
+	a.share += more
+	return true
+}
+
+// neededShare returns the memory that an answer of so many bytes needs once it is made.
+func neededShare(bytes int) int64 {
+	if bytes <= smallAnswer {
+		return 0
+	}
+	return int64(bytes) * answerCopies
 }
 
 // settle gives back what was reserved and an answer of so many bytes does not need.
@@ -125,10 +160,7 @@ func (a *answering) settle(bytes int) {
 	if a == nil {
 		return
 	}
-	needed := int64(bytes) * answerCopies
-	if bytes <= smallAnswer {
-		needed = 0
-	}
+	needed := neededShare(bytes)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if excess := a.share - needed; excess > 0 {
@@ -138,19 +170,19 @@ func (a *answering) settle(bytes int) {
 	}
 }
 
-// large reports whether the answer has a share of the memory.
+// large reports whether the response holds a share of the memory.
 func (a *answering) large() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.share > 0
 }
 
-// answered calls what answers a request, with memory for an answer that may be large.
+// answered performs a call with memory for a response that may be large.
 func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.Message, error)) (proto.Message, error) {
 	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
 		return call()
 	}
-	share, err := reserve(ctx)
+	share, err := reserve(ctx, answerShare)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +195,7 @@ func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.M
 	return answer, nil
 }
 
-// mayBeLarge reports whether messages of a type have documents, or lists of messages.
+// mayBeLarge reports whether messages of a type contain documents or lists of messages.
 func mayBeLarge(message protoreflect.MessageDescriptor) bool {
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
@@ -174,8 +206,8 @@ func mayBeLarge(message protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// openStream counts a stream of the caller, or a call that waits. It fails if the caller has
-// too many of them.
+// openStream counts a stream or waiting call of the caller. It returns an error if the
+// caller has too many.
 func openStream(ctx context.Context) (closed func(), err error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
@@ -198,14 +230,14 @@ func openStream(ctx context.Context) (closed func(), err error) {
 	}, nil
 }
 
-// pacedWriter cuts callers off that receive a large answer slowly: others wait for its
-// memory.
+// pacedWriter disconnects callers that receive a large response too slowly, because others
+// wait for its memory.
 type pacedWriter struct {
 	*receiver.Writer
 	answer *answering
 }
 
-// Write writes piece by piece.
+// Write writes in pieces.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	if !w.answer.large() {
 		return w.ResponseWriter.Write(p)

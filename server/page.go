@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// pageSize is how many rows a page has if the caller asks for so many; 100 if it does
-// not say.
+// pageSize returns the number of rows in a page for the requested number; zero means the
+// default of 100.
 func pageSize(asked int32) int {
 	if asked == 0 {
 		return 100
@@ -16,8 +16,8 @@ func pageSize(asked int32) int {
 	return int(asked)
 }
 
-// pageToken names the page that begins behind an id; zero: there is none. It means
-// nothing to callers.
+// pageToken returns the token of the page that begins after an ID, or an empty string for
+// zero. The token is opaque to callers.
 func pageToken(id int64) string {
 	if id == 0 {
 		return ""
@@ -25,7 +25,7 @@ func pageToken(id int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
 }
 
-// pageBelow is the reverse of pageToken.
+// pageBelow is the inverse of pageToken.
 func pageBelow(token string) (int64, error) {
 	if token == "" {
 		return 0, nil
@@ -37,18 +37,19 @@ func pageBelow(token string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }
 
-// pageBytes bounds the documents on a page of any list. The documents of one row may
+// pageBytes limits the total size of the documents in a page of any list. A single row may
 // exceed it.
 const pageBytes = 1 << 20
 
-// page cuts rows to the size of a page. The caller reads one row more than that, which
-// only reports whether there is a next page: if so, next is the key of the last row of
-// this one, and else zero.
+// page cuts rows to the size of a page. The caller must read one row more, which shows
+// whether there is a next page: if so, next is the key of the last row of this page, and
+// otherwise zero.
 func page[Row any, Key int64 | string](rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
 	return boundedPage(nil, rows, size, key)
 }
 
-// boundedPage is page for rows that were read within a bound, which may have ended them.
+// boundedPage is page for rows that were read with a size limit, which may have cut them
+// off.
 func boundedPage[Row any, Key int64 | string](bound *paged.Bound, rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
 	if len(rows) > size {
 		rows = rows[:size]
@@ -58,7 +59,7 @@ func boundedPage[Row any, Key int64 | string](bound *paged.Bound, rows []Row, si
 	return rows, key(rows[len(rows)-1])
 }
 
-// items are rows as an answer has them; nil if there are none.
+// items converts rows to their API form; it returns nil if there are none.
 func items[Row, Item any](rows []Row, to func(Row) Item) []Item {
 	var out []Item
 	for _, row := range rows {

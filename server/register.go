@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// registerPause is how far apart questions for all tokens are at least.
+	// registerPause is the minimum interval between two queries for all tokens.
 	registerPause = 200 * time.Millisecond
-	// longestRegisterPause is how far apart they are if the database is slow.
+	// longestRegisterPause is the interval if the database is slow.
 	longestRegisterPause = 2 * time.Second
-	// registerPatience bounds one such question.
+	// registerPatience is the timeout of such a query.
 	registerPatience = 3 * time.Second
 )
 
-// register looks up tokens for many callers at once: tokens are few, so one question
-// for all of them answers every caller that waits. However many callers there are,
-// the database is asked five times a second at most, and each caller gets what was
-// stored after it came: a new token counts at once, on every server.
+// register looks up tokens for many callers at once: there are few tokens, so one query for
+// all of them serves every waiting caller. With any number of callers, it queries the
+// database at most five times a second. Each caller gets the tokens stored after its
+// request arrived, so a new token is valid immediately on every server.
 type register struct {
 	all joint.Call[map[[32]byte]access.Token]
 }

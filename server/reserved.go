@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// checkUnreserved returns an *InvalidError, whose fields begin with the prefix, for a job
-// that is not for callers to make.
+// checkUnreserved returns an *InvalidError, with field names that begin with the prefix,
+// for a job that callers must not create.
 func checkUnreserved(prefix string, job *fairlead.Job) error {
 	var refused []fairlead.FieldError
 	if reserved.Is(job.Kind) {

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// registerRPC serves the methods of the schema by their names.
+// registerRPC serves the methods of the schema by name.
 func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking, endpoints []*rest.Endpoint) {
 	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithConditionalHandlerOptions(readBounds), connect.WithCodec(binaryCodec{}), boundedGzip())
 	strict := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
@@ -31,7 +31,7 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 		}
 		options := strict
 		if service == batchschedulerconnect.BatchSchedulerServiceName {
-			options = checked // it has an enumeration, whose JSON is that of all others
+			options = checked // its JSON uses the standard form of enumerations
 		}
 		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
 	}
@@ -40,10 +40,10 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 	}
 }
 
-// methods answer requests by their paths.
+// methods handles requests by path.
 type methods map[string]http.Handler
 
-// ServeHTTP answers a request for a method.
+// ServeHTTP handles a request for a method.
 func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method, known := m[r.URL.Path]
 	if !known {
@@ -63,11 +63,11 @@ func rpcHandler(endpoint *rest.Endpoint, options connect.HandlerOption) http.Han
 	return rpc.NewStreamHandler(endpoint.Method, endpoint.Stream, options)
 }
 
-// stream answers a request again and again.
+// stream handles a request with a sequence of responses.
 type stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
 
-// headersFirst is a stream that may send nothing for a long time. That must not look like
-// a server that does not answer.
+// headersFirst sends the headers of a stream immediately. The stream may send nothing for a
+// long time, which must not look like a server that does not respond.
 func headersFirst(next stream) stream {
 	return func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
 		if err := send(nil); err != nil {
@@ -77,21 +77,21 @@ func headersFirst(next stream) stream {
 	}
 }
 
-// checking takes requests past the desk and checks them before they reach their
-// service, and says what went wrong in the codes of gRPC.
+// checking passes requests through the desk, validates them before they reach their
+// service, and converts errors to gRPC codes.
 type checking struct {
 	log       *slog.Logger
 	desk      *desk
 	intake    *intake
 	outlet    *outlet
-	endpoints map[string]*rest.Endpoint // by their path
+	endpoints map[string]*rest.Endpoint // by path
 }
 
-// Bytes of a request, at most. What asks for a stream stays in memory as long as the
-// stream lasts.
+// Maximum sizes of requests in bytes. The request for a stream stays in memory as long as
+// the stream.
 const (
 	maxStreamRequest = 256 << 10
-	maxEnvelope      = 1 << 10 // around a message
+	maxEnvelope      = 1 << 10 // overhead around a message
 )
 
 func readBounds(method connect.Spec) []connect.HandlerOption {
@@ -101,8 +101,8 @@ func readBounds(method connect.Spec) []connect.HandlerOption {
 	return []connect.HandlerOption{connect.WithReadMaxBytes(maxStreamRequest)}
 }
 
-// admitted refuses callers by the path and the headers of their request, before
-// anything of its body is read, and bounds the bodies of the others.
+// admitted rejects callers based on the path and the headers of the request, before it
+// reads the body, and limits the size of other bodies.
 func (c checking) admitted(next http.Handler) http.Handler {
 	refuse := connect.NewErrorWriter()
 	unary := c.intake.handler(rest.MaxBody+maxEnvelope, codedBodies(next))
@@ -114,7 +114,7 @@ func (c checking) admitted(next http.Handler) http.Handler {
 			return
 		}
 		if err := admit(r.Context(), endpoint); err != nil {
-			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // a caller that has gone needs no answer
+			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // the caller may have disconnected
 			return
 		}
 		if endpoint.Stream != nil {
@@ -125,7 +125,7 @@ func (c checking) admitted(next http.Handler) http.Handler {
 	})
 }
 
-// codedBodies gives what keeps a body from being read its code.
+// codedBodies adds gRPC codes to errors that prevent reading a body.
 func codedBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
@@ -138,7 +138,7 @@ type codedBody struct {
 	io.ReadCloser
 }
 
-// Read reads on.
+// Read reads from the body.
 func (b codedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	var own *rest.Error
@@ -148,7 +148,7 @@ func (b codedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WrapUnary is part of connect.Interceptor.
+// WrapUnary implements connect.Interceptor.
 func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		endpoint, known := c.endpoints[request.Spec().Procedure]
@@ -170,12 +170,12 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient is part of connect.Interceptor.
+// WrapStreamingClient implements connect.Interceptor.
 func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
-// WrapStreamingHandler is part of connect.Interceptor.
+// WrapStreamingHandler implements connect.Interceptor.
 func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		endpoint, known := c.endpoints[conn.Spec().Procedure]
@@ -195,8 +195,8 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 	}
 }
 
-// checkedConn checks what is received, and sends nothing to a caller that is not
-// believed any more.
+// checkedConn validates received messages, and stops sending once the caller's credential
+// is invalid.
 type checkedConn struct {
 	connect.StreamingHandlerConn
 	lasting context.Context
@@ -218,7 +218,7 @@ func (c checkedConn) Receive(into any) error {
 	return rest.Check(rpc.Message(into))
 }
 
-// codes of the errors that callers tell apart; the first that fits counts.
+// codes maps errors that callers can distinguish to gRPC codes; the first match counts.
 var codes = []struct {
 	err  error
 	code connect.Code
@@ -231,7 +231,7 @@ var codes = []struct {
 	{fairlead.ErrLimit, connect.CodeResourceExhausted},
 }
 
-// ownCodes are the codes of errors that are none of a job's.
+// ownCodes maps HTTP statuses of errors that do not concern jobs to gRPC codes.
 var ownCodes = map[int]connect.Code{
 	http.StatusUnauthorized:       connect.CodeUnauthenticated,
 	http.StatusForbidden:          connect.CodePermissionDenied,
@@ -241,8 +241,8 @@ var ownCodes = map[int]connect.Code{
 	http.StatusBadGateway:         connect.CodeUnavailable,
 }
 
-// coded gives an error its code. Of what callers cannot tell apart they learn
-// nothing, and the log all.
+// coded adds the gRPC code to an error. Callers get no details of internal errors, which
+// are only logged.
 func (c checking) coded(method connect.Spec, err error) error {
 	var done *connect.Error
 	if err == nil || errors.As(err, &done) {
@@ -255,7 +255,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 	}
 	if errors.Is(err, fairlead.ErrUnavailable) {
 		c.log.Error("request failed", "method", method.Procedure, "error", err)
-		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // not what the database said
+		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // without the database's message
 	}
 	var own *rest.Error
 	if errors.As(err, &own) {
@@ -271,7 +271,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 	return connect.NewError(connect.CodeInternal, errors.New("internal error; see the server log"))
 }
 
-// withFields adds which fields were refused.
+// withFields adds the invalid fields to an error.
 func withFields(out *connect.Error, err error) *connect.Error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {

@@ -18,19 +18,19 @@ type Schedules struct {
 	args   ArgsChecks
 	try    TryCall
 
-	// restore gives a schedule back what its caller was shown as masked; nil: nothing is masked.
+	// restore replaces the masks in a schedule by the stored values; nil = nothing is masked.
 	restore func(ctx context.Context, schedule *schedule.Schedule) error
 	// permit fails for a schedule that its caller may not save; nil: every caller may.
 	permit func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
-// NewSchedules makes the service of a store's schedules.
+// NewSchedules returns the service for the schedules of a store.
 func NewSchedules(store Store) *Schedules {
 	return &Schedules{client: schedule.NewClient(store), jobs: fairlead.NewClient(store)}
 }
 
-// find returns the schedule of an id or a name. A name that looks like an id
-// counts only if there is no such id.
+// find returns the schedule with an ID or a name. An ID takes precedence over a name that
+// looks like an ID.
 func (s *Schedules) find(ctx context.Context, ref string) (schedule.Schedule, error) {
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
 		found, err := s.client.ByID(ctx, id)
@@ -52,7 +52,8 @@ func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairl
 	return scheduleTo(stored), nil
 }
 
-// check refuses a schedule whose job or alert can never be a call, by what will be stored of it.
+// check rejects a schedule if its job or alert, as it would be stored, can never be a valid
+// call.
 func (s *Schedules) check(ctx context.Context, schedule *schedule.Schedule) error {
 	if s.restore != nil {
 		if err := s.restore(ctx, schedule); err != nil {
@@ -71,7 +72,7 @@ func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule)
 	return s.put(ctx, made)
 }
 
-// created is the schedule that a request creates.
+// created returns the schedule that a request creates.
 func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
@@ -91,12 +92,12 @@ func (s *Schedules) GetSchedule(ctx context.Context, in *fairleadv1.GetScheduleR
 	return scheduleTo(schedule), nil
 }
 
-// ListSchedules lists schedules by name, or those that fire next.
+// ListSchedules returns schedules, ordered by name or by next fire.
 func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedulesRequest) (*fairleadv1.ListSchedulesResponse, error) {
 	size := pageSize(in.GetPageSize())
 	filter := schedule.Filter{Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Soonest: in.GetSoonest(), Limit: size}
 	if !filter.Soonest {
-		filter.Limit++ // one more shows whether there is a next page
+		filter.Limit++ // one more to detect a next page
 	}
 	bounded, bound := paged.Within(ctx, pageBytes)
 	schedules, err := s.client.List(bounded, filter)
@@ -104,14 +105,13 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 		return nil, err
 	}
 	schedules, next := boundedPage(bound, schedules, size, func(s schedule.Schedule) string { return s.Name })
-	if filter.Soonest { // their order has no next page to ask for
+	if filter.Soonest { // this order has only one page
 		next = ""
 	}
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 
-// UpdateSchedule replaces a schedule. Without a version it replaces whatever there
-// is.
+// UpdateSchedule replaces a schedule. Without a version it replaces any version.
 func (s *Schedules) UpdateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	replaced, err := s.updated(ctx, in)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Schedules) UpdateSchedule(ctx context.Context, in *fairleadv1.Schedule)
 	return s.put(ctx, replaced)
 }
 
-// updated is the schedule that a request replaces another with.
+// updated returns the schedule that a request replaces another with.
 func (s *Schedules) updated(ctx context.Context, in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	current, err := s.find(ctx, in.GetRef())
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Schedules) updated(ctx context.Context, in *fairleadv1.Schedule) (sched
 	return replacing(current, replaced), nil
 }
 
-// PatchSchedule changes the fields of a schedule that are given.
+// PatchSchedule changes the given fields of a schedule.
 func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	changed, err := s.patched(ctx, in)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) 
 	return s.put(ctx, changed)
 }
 
-// patched is the schedule that a request changes another to.
+// patched returns the schedule after the changes of a request.
 func (s *Schedules) patched(ctx context.Context, in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	current, err := s.find(ctx, in.GetRef())
 	if err != nil {
@@ -155,8 +155,8 @@ func (s *Schedules) patched(ctx context.Context, in *fairleadv1.Schedule) (sched
 	return replacing(current, scheduleOf(patched)), nil
 }
 
-// replacing is a schedule in the place of another. Without a version it replaces whatever
-// there is.
+// replacing returns a schedule that replaces another. Without a version it replaces any
+// version.
 func replacing(current, schedule schedule.Schedule) schedule.Schedule {
 	schedule.ID = current.ID
 	if schedule.Version == 0 {
@@ -165,7 +165,7 @@ func replacing(current, schedule schedule.Schedule) schedule.Schedule {
 	return schedule
 }
 
-// DeleteSchedule removes a schedule.
+// DeleteSchedule deletes a schedule.
 func (s *Schedules) DeleteSchedule(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.DeleteScheduleResponse, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Schedules) DeleteSchedule(ctx context.Context, in *fairleadv1.GetSchedu
 	return &fairleadv1.DeleteScheduleResponse{}, nil
 }
 
-// EnableSchedule lets a schedule go on.
+// EnableSchedule enables a schedule.
 func (s *Schedules) EnableSchedule(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.Schedule, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Schedules) EnableSchedule(ctx context.Context, in *fairleadv1.GetSchedu
 	return scheduleTo(schedule), nil
 }
 
-// DisableSchedule stops a schedule.
+// DisableSchedule disables a schedule.
 func (s *Schedules) DisableSchedule(ctx context.Context, in *fairleadv1.DisableScheduleRequest) (*fairleadv1.Schedule, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -37,7 +37,7 @@ func alertTo(a *schedule.Alert) *fairleadv1.Alert {
 	return out
 }
 
-// checkSchedule refuses schedules whose jobs or alerts can never be calls.
+// checkSchedule rejects schedules whose jobs or alerts can never be valid calls.
 func (c ArgsChecks) checkSchedule(s *schedule.Schedule) error {
 	fields, err := c.refused(&s.Job, "job.args")
 	if err == nil && s.Alert != nil {
@@ -51,8 +51,8 @@ func (c ArgsChecks) checkSchedule(s *schedule.Schedule) error {
 	return fairlead.Invalid(fields...)
 }
 
-// refused are the fields of a job that can never be a call, named as parts of what it is
-// made of.
+// refused returns the invalid fields of a job that can never be a valid call, named as
+// parts of the object that the job is created from.
 func (c ArgsChecks) refused(job *fairlead.Job, prefix string) ([]fairlead.FieldError, error) {
 	known := c[job.Kind]
 	if known == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// scheduleOf is a schedule as a request has it. What the server sets is left out.
+// scheduleOf converts a request to a schedule, without the fields that the server sets.
 func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
 	out := schedule.Schedule{
 		Name: in.GetName(), Description: in.GetDescription(),
@@ -29,13 +29,13 @@ func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
 	return out
 }
 
-// scheduleTo is a schedule as an answer has it.
+// scheduleTo converts a schedule to its API form.
 func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 	if s.Broken != "" {
 		s.Reason = "the stored schedule " + s.Broken + "; replace or delete it"
 	}
 	if s.Due.IsZero() {
-		s.FireAt = s.Due // it is only searched again then
+		s.FireAt = s.Due // without a due instant, FireAt is only the time of the next computation
 	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
@@ -51,7 +51,7 @@ func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 	}
 }
 
-// given is a text that is left out if it is empty.
+// given returns a string, or nil if it is empty.
 func given(text string) *string {
 	if text == "" {
 		return nil
@@ -59,10 +59,10 @@ func given(text string) *string {
 	return &text
 }
 
-// timings are the fields of which a schedule has one.
+// timings lists the fields of which a schedule has exactly one.
 var timings = []protoreflect.Name{"cron", "every", "delay", "daily", "at"}
 
-// patch changes those fields of a schedule that a request has.
+// patch changes the fields of a schedule that are set in a request.
 func patch(schedule, by *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	into, from := schedule.ProtoReflect(), by.ProtoReflect()
 	fields := into.Descriptor().Fields()
@@ -82,7 +82,7 @@ func patch(schedule, by *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	return schedule, nil
 }
 
-// clearFields gives fields of what is patched their defaults.
+// clearFields resets fields of a message to their defaults.
 func clearFields(into protoreflect.Message, names []string, what string) error {
 	for _, name := range names {
 		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
@@ -94,7 +94,7 @@ func clearFields(into protoreflect.Message, names []string, what string) error {
 	return nil
 }
 
-// setFields sets the fields that are given.
+// setFields copies the fields that are set.
 func setFields(into, from protoreflect.Message) {
 	from.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		into.Set(field, value)
@@ -102,7 +102,7 @@ func setFields(into, from protoreflect.Message) {
 	})
 }
 
-// runTo is a run as an answer has it.
+// runTo converts a run to its API form.
 func runTo(f schedule.Fire) *fairleadv1.Run {
 	return &fairleadv1.Run{
 		Id: f.Job, ScheduleId: f.Schedule, Due: message.Time(f.Due), Trigger: string(f.Trigger), Number: int32(f.Number),

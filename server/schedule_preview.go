@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// previewed is how many instants are shown if the request does not say.
+// previewed is the default number of previewed instants.
 const previewed = 10
 
-// PreviewSchedule lists the next instants of a schedule.
+// PreviewSchedule returns the next instants of a schedule.
 func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewScheduleRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -23,12 +23,12 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 	return s.preview(ctx, schedule, in.GetN())
 }
 
-// PreviewTiming lists the next instants of a schedule that need not be stored.
+// PreviewTiming returns the next instants of a schedule that need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),
 		Zone: in.GetTimezone(), StartsAt: message.TimeOf(in.GetStartsAt()), EndsAt: message.TimeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
-		Job: fairlead.Job{Kind: "preview"}, // what it would run does not matter, but it must run something
+		Job: fairlead.Job{Kind: "preview"}, // the kind does not matter, but a schedule needs one
 	}
 	if schedule.Name == "" {
 		schedule.Name = "preview"
@@ -44,7 +44,7 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	if err != nil {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(sc.Zone) // UTC if there is none
+	zone, err := time.LoadLocation(sc.Zone) // UTC if empty
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	return out, nil
 }
 
-// clockChange says that clocks are put forward or back on the day of a moment;
-// empty: they are not.
+// clockChange describes the clock change on the day of a time, or returns an empty string
+// if there is none.
 func clockChange(local time.Time) string {
 	began, ends := local.ZoneBounds()
 	for _, change := range []time.Time{began, ends} {
@@ -78,20 +78,20 @@ func clockChange(local time.Time) string {
 		_, to := change.Zone()
 		shift := time.Duration(to-from) * time.Second
 		if shift == 0 {
-			continue // only the name of the zone changes
+			continue // only the abbreviation of the zone changes
 		}
 		way := "forward"
 		if shift < 0 {
 			way, shift = "back", -shift
 		}
-		// What clocks show at the moment of the change, had there been none.
+		// Local time of the change according to the old offset.
 		at := change.In(time.FixedZone("", from)).Format("15:04")
 		return fmt.Sprintf("clocks go %s by %s at %s on this day", way, shortSpan(shift), at)
 	}
 	return ""
 }
 
-// shortSpan writes hours and minutes without zeros behind them.
+// shortSpan formats hours and minutes without trailing zeros.
 func shortSpan(d time.Duration) string {
 	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
 	switch {

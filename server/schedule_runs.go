@@ -16,14 +16,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// TriggerSchedule makes a run of a schedule now.
+// TriggerSchedule starts a run of a schedule now.
 func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerScheduleRequest) (*fairleadv1.Run, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
 	if who := callerOf(ctx).identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
-		return nil, errRole(who.Role, access.RoleOperator) // other args start another sweep
+		return nil, errRole(who.Role, access.RoleOperator) // other args can start another sweep
 	}
 	if err := unmasked(ctx, s.jobs.Confidential, "args", schedule.Job.Kind, in.GetArgs()); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	return runTo(fire), nil
 }
 
-// BackfillSchedule makes runs of instants that have passed.
+// BackfillSchedule creates runs for past instants.
 func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.BackfillScheduleResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	return &fairleadv1.BackfillScheduleResponse{Items: items(done.Runs, runTo), PassedOver: int32(done.PassedOver)}, nil
 }
 
-// PreviewBackfill counts the runs that a backfill would make.
+// PreviewBackfill counts the runs that a backfill would create.
 func (s *Schedules) PreviewBackfill(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.PreviewBackfillResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -69,7 +69,7 @@ func backfillOf(in *fairleadv1.BackfillScheduleRequest) schedule.Backfill {
 	return schedule.Backfill{From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(), Again: in.GetAgain()}
 }
 
-// ListRuns lists the runs of a schedule, newest first.
+// ListRuns returns the runs of a schedule, newest first.
 func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest) (*fairleadv1.ListRunsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -86,18 +86,18 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 	return &fairleadv1.ListRunsResponse{Items: items(fires, runTo), NextPageToken: pageToken(next)}, nil
 }
 
-// runPage returns a page of a schedule's runs, and the job below which the next page
-// begins; zero: there is none.
+// runPage returns a page of a schedule's runs, and the job ID below which the next page
+// begins, or zero on the last page.
 func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
-	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more shows whether there is a next page
+	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more to detect a next page
 	fires, next = page(fires, size, func(fire schedule.Fire) int64 { return fire.Job })
 	return fires, next, err
 }
 
-// recentRuns is how many runs the figures of a schedule are made from.
+// recentRuns is the number of runs that a schedule's statistics cover.
 const recentRuns = 1000
 
-// GetScheduleStats returns how the last runs of a schedule went.
+// GetScheduleStats returns statistics on the last runs of a schedule.
 func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetSche
 	return statsOf(fires, jobs), nil
 }
 
-// endsOf returns the jobs of runs by their ids, without their documents, of which so many
-// jobs may have very much.
+// endsOf returns the jobs of runs by ID, without their documents, which could be very large
+// for so many jobs.
 func endsOf(ctx context.Context, client *fairlead.Client, fires []schedule.Fire) (map[int64]*fairlead.Job, error) {
 	jobs := make(map[int64]*fairlead.Job, len(fires))
 	for some := range slices.Chunk(fires, idsAtOnce) {
@@ -135,8 +135,8 @@ func endsOf(ctx context.Context, client *fairlead.Client, fires []schedule.Fire)
 	return jobs, nil
 }
 
-// idsAtOnce is how many jobs are looked up together. Each look of a page goes through all
-// ids, and MariaDB reads whole tables for a thousand of them.
+// idsAtOnce is the number of jobs looked up together. Each query of a page includes all
+// IDs, and MariaDB reads whole tables for a thousand of them.
 const idsAtOnce = 100
 
 func jobsOf(fires []schedule.Fire) []int64 {
@@ -147,7 +147,7 @@ func jobsOf(fires []schedule.Fire) []int64 {
 	return ids
 }
 
-// statsOf sums up runs.
+// statsOf computes statistics on runs.
 func statsOf(fires []schedule.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.ScheduleStats {
 	out := &fairleadv1.ScheduleStats{Runs: int32(len(fires))}
 	var took, late []time.Duration
@@ -182,7 +182,7 @@ func statsOf(fires []schedule.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.Sc
 	return out
 }
 
-// spread is the middle, the 95th percentile and the largest of some durations.
+// spread returns the median, the 95th percentile and the maximum of durations.
 func spread(all []time.Duration) (p50, p95, most *durationpb.Duration) {
 	if len(all) == 0 {
 		return nil, nil, nil

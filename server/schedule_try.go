@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// TryCall makes a call of the kind http once, for a job that is not stored, and returns
-// what is kept of it, and whether it is a success: (*httpcall.Handler).Try.
+// TryCall performs a call of the kind http once, for a job that is not stored. It returns a
+// snapshot of the call, and whether the call succeeded; see (*httpcall.Handler).Try.
 type TryCall func(ctx context.Context, job *fairlead.Job, origin httpcall.Origin) (httpcall.Snapshot, bool, error)
 
-// TestSchedule makes the call of a schedule once, and stores nothing but that it was made.
+// TestSchedule performs the call of a schedule once. It stores only that the call was made.
 func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestScheduleRequest) (*fairleadv1.TestScheduleResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Schedules) tested(ctx context.Context, name string, job fairlead.Job) (
 	if err != nil {
 		return nil, err
 	}
-	// What came back may repeat what was sent: it is shown as the output of a run would be.
+	// The response may repeat the request, so it is masked like the output of a run.
 	shown := mask.Show(mask.Fields(confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: call})
 	return &fairleadv1.TestScheduleResponse{Success: success, Call: shown.Output}, nil
 }

@@ -14,12 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// scoped is a store as far as the caller of a request may touch it: of callers
-// that are bound to tenants it shows and changes what is theirs, and nothing of
-// the cluster as a whole. It is the one place that knows about this, so that no
-// method of the API can forget it.
+// scoped restricts a store to what the caller of a request may access: callers bound to
+// tenants see and change only objects of their tenants, and nothing of the cluster as a
+// whole. It is the only place with this logic, so that no API method can forget it.
 //
-// What only nodes do is not there: a service that tried it would fail at once.
+// It lacks the operations of nodes: a service that called one would fail at once.
 type scoped struct {
 	driver.Worker
 	driver.Keeper
@@ -30,7 +29,7 @@ type scoped struct {
 
 var _ Store = scoped{}
 
-// whole fails for callers that are bound to tenants.
+// whole returns an error for callers bound to tenants.
 func whole(ctx context.Context) error {
 	if callerOf(ctx).identity.bound() {
 		return errForbidden
@@ -38,7 +37,7 @@ func whole(ctx context.Context) error {
 	return nil
 }
 
-// job fails for a job that is another's, as if it did not exist.
+// job returns ErrNotFound for a job of another tenant.
 func (s scoped) job(ctx context.Context, id int64) error {
 	if !callerOf(ctx).identity.bound() {
 		return nil
@@ -47,8 +46,8 @@ func (s scoped) job(ctx context.Context, id int64) error {
 	return err
 }
 
-// actOn fails for a job that the caller may not act upon: one of another tenant, and one
-// that carries out a bulk if the caller could not have asked for the bulk.
+// actOn returns an error for a job that the caller may not act on: a job of another tenant,
+// or a job that carries out a bulk if the caller could not have started the bulk.
 func (s scoped) actOn(ctx context.Context, id int64) error {
 	who := callerOf(ctx).identity
 	if who.Role.May(access.RoleOperator) {
@@ -59,7 +58,7 @@ func (s scoped) actOn(ctx context.Context, id int64) error {
 		err = errRole(who.Role, access.RoleOperator)
 	}
 	if errors.Is(err, fairlead.ErrNotFound) && !who.bound() {
-		return nil // as the act itself says it
+		return nil // the action itself reports it
 	}
 	return err
 }
@@ -67,7 +66,8 @@ func (s scoped) actOn(ctx context.Context, id int64) error {
 // Close does nothing: the store belongs to the program.
 func (s scoped) Close() error { return nil }
 
-// Enqueue stores jobs of the caller's tenants; once, if the request has a key.
+// Enqueue stores jobs of the caller's tenants; only once if the request has an idempotency
+// key.
 func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := s.newJobs(ctx, jobs); err != nil {
 		return err
@@ -87,8 +87,8 @@ func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	return s.store.EnqueueOnce(ctx, once, jobs)
 }
 
-// newJobs fails for jobs that are not for the caller to make. Fields of a single job
-// are named without its place, as those of NormalizeJobs are.
+// newJobs returns an error for jobs that the caller must not create. Like NormalizeJobs, it
+// names the fields of a single job without an index.
 func (s scoped) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	for i, job := range jobs {
 		prefix := ""
@@ -105,8 +105,8 @@ func (s scoped) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	return ownJobs(ctx, jobs)
 }
 
-// ownJobs fails for jobs that are not the caller's to make, by their tenant and by the
-// caller's role.
+// ownJobs returns an error for jobs that the caller must not create because of their tenant
+// or the caller's role.
 func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	who := callerOf(ctx).identity
 	for _, job := range jobs {
@@ -114,13 +114,13 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 			return errTenant(job.Tenant)
 		}
 		if job.Kind == sweep.StartKind && !who.Role.May(access.RoleOperator) {
-			return errRole(who.Role, access.RoleOperator) // as for who starts a sweep without a job
+			return errRole(who.Role, access.RoleOperator) // as for starting a sweep without a job
 		}
 	}
 	return nil
 }
 
-// Get returns a job of the caller's.
+// Get returns a job of the caller's tenants.
 func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.store.Get(ctx, id)
 	if err == nil && !callerOf(ctx).identity.touches(job.Tenant) {
@@ -129,8 +129,8 @@ func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	return job, err
 }
 
-// narrow leaves, of the tenants that a filter names, those of the caller; a filter that
-// names none means all. It reports false if none is left: then nothing matches.
+// narrow restricts the tenants of a filter to those of the caller; a filter without tenants
+// includes all of them. It returns false if none is left, so that nothing matches.
 func narrow(ctx context.Context, tenants *[]string) bool {
 	who := callerOf(ctx).identity
 	switch {
@@ -144,7 +144,7 @@ func narrow(ctx context.Context, tenants *[]string) bool {
 	return len(*tenants) > 0
 }
 
-// visible fails for what a list does not show to the caller, as if it did not exist.
+// visible returns ErrNotFound for an object that the list does not show to the caller.
 func visible[Filter, Row any](ctx context.Context, what string, id int64, list func(context.Context, Filter) ([]Row, error), filter Filter) error {
 	if !callerOf(ctx).identity.bound() {
 		return nil
@@ -156,7 +156,7 @@ func visible[Filter, Row any](ctx context.Context, what string, id int64, list f
 	return err
 }
 
-// Find returns the caller's of the jobs that match.
+// Find returns the matching jobs of the caller's tenants.
 func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
@@ -164,7 +164,7 @@ func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 	return s.store.Find(ctx, filter)
 }
 
-// FindPage returns a page of the caller's of the jobs that match.
+// FindPage returns a page of the matching jobs of the caller's tenants.
 func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Page{}, nil
@@ -172,7 +172,7 @@ func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 	return s.store.FindPage(ctx, filter)
 }
 
-// TallyUpTo counts the caller's of the jobs that match, up to a number.
+// TallyUpTo counts the matching jobs of the caller's tenants, up to a maximum.
 func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Count{}, nil
@@ -180,7 +180,7 @@ func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	return s.store.TallyUpTo(ctx, filter, atMost)
 }
 
-// Tally counts the caller's of the jobs that match.
+// Tally counts the matching jobs of the caller's tenants.
 func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
@@ -188,7 +188,7 @@ func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 	return s.store.Tally(ctx, filter)
 }
 
-// Attempts lists the runs of a job of the caller's.
+// Attempts returns the runs of a job of the caller's tenants.
 func (s scoped) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	if err := s.job(ctx, id); err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (s scoped) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return s.store.Attempts(ctx, id)
 }
 
-// Nodes lists the nodes.
+// Nodes returns the nodes.
 func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	return s.store.Nodes(ctx)
 }
 
-// Pauses lists what is paused.
+// Pauses returns all pauses.
 func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -212,10 +212,10 @@ func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	return s.store.Pauses(ctx)
 }
 
-// Now is the database's clock.
+// Now returns the time of the database's clock.
 func (s scoped) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
 
-// Cancel ends a job of the caller's.
+// Cancel cancels a job of the caller's tenants.
 func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
 	return s.store.Cancel(ctx, id, reason)
 }
 
-// Reopen makes a job of the caller's ready again.
+// Reopen makes a job of the caller's tenants ready again.
 func (s scoped) Reopen(ctx context.Context, id int64) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s scoped) Reopen(ctx context.Context, id int64) error {
 	return s.store.Reopen(ctx, id)
 }
 
-// Reschedule sets when a job of the caller's becomes due.
+// Reschedule sets the due time of a job of the caller's tenants.
 func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 	return s.store.Reschedule(ctx, id, notBefore)
 }
 
-// RunNow makes a job of the caller's ready at once.
+// RunNow makes a job of the caller's tenants ready immediately.
 func (s scoped) RunNow(ctx context.Context, id int64) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s scoped) RunNow(ctx context.Context, id int64) error {
 	return s.store.RunNow(ctx, id)
 }
 
-// SetPriority changes the priority of a job of the caller's.
+// SetPriority changes the priority of a job of the caller's tenants.
 func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
 	return s.store.SetPriority(ctx, id, priority)
 }
 
-// SetQueue moves a job of the caller's to another queue.
+// SetQueue moves a job of the caller's tenants to another queue.
 func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
 	return s.store.SetQueue(ctx, id, queue)
 }
 
-// Delete removes a job of the caller's.
+// Delete deletes a job of the caller's tenants.
 func (s scoped) Delete(ctx context.Context, id int64) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
@@ -271,7 +271,8 @@ func (s scoped) Delete(ctx context.Context, id int64) error {
 	return s.store.Delete(ctx, id)
 }
 
-// DeleteSeen removes a job of the caller's that is as the caller saw it.
+// DeleteSeen deletes a job of the caller's tenants, unless it has changed since the caller
+// read it.
 func (s scoped) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
 	if err := s.actOn(ctx, seen.ID); err != nil {
 		return err
@@ -279,7 +280,7 @@ func (s scoped) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
 	return s.store.DeleteSeen(ctx, seen)
 }
 
-// Resolve answers for a job of the caller's.
+// Resolve answers a waiting job of the caller's tenants.
 func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	if err := s.job(ctx, answer.ID); err != nil {
 		return err
@@ -287,7 +288,7 @@ func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	return s.store.Resolve(ctx, answer)
 }
 
-// Extend gives a job of the caller's more time.
+// Extend extends the deadline of a job of the caller's tenants.
 func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	if err := s.job(ctx, extension.ID); err != nil {
 		return time.Time{}, err
@@ -295,7 +296,8 @@ func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.
 	return s.store.Extend(ctx, extension)
 }
 
-// Explain says why a job of the caller's does not run, or how it runs.
+// Explain returns why a job of the caller's tenants does not run, or details of its current
+// run.
 func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
 	if err := s.job(ctx, id); err != nil {
 		return fairlead.Explanation{}, err

@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
-// seesAlert reports whether an alert is about a tenant of the caller's. What is about a
-// kind, a queue or all jobs is about other tenants, too.
+// seesAlert reports whether an alert applies only to tenants of the caller. An alert on a
+// kind, a queue or all jobs also covers other tenants.
 func seesAlert(ctx context.Context, scope alert.Scope) bool {
 	who := callerOf(ctx).identity
 	return !who.bound() || scope.Tenant() != "" && who.touches(scope.Tenant())
 }
 
-// SetAlert creates or replaces an alert of a tenant of the caller's.
+// SetAlert creates or replaces an alert on a tenant of the caller.
 func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
 	if !seesAlert(ctx, rule.Scope) {
 		if tenant := rule.Scope.Tenant(); tenant != "" {
@@ -35,7 +35,7 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 	return stored, unnamed(ctx, "alert", rule.Name, err, func() (bool, error) { return s.hasAlert(ctx, rule.Name) })
 }
 
-// SetAlertSeen is for programs that declare alerts: no request makes it.
+// SetAlertSeen is intended for programs that declare alerts; no API method calls it.
 func (s scoped) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
 	if err := whole(ctx); err != nil {
 		return alert.Rule{}, err
@@ -43,8 +43,8 @@ func (s scoped) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.
 	return s.store.SetAlertSeen(ctx, rule, seen)
 }
 
-// restoreAlert gives an alert back what its caller was shown as masked, if it goes to the same
-// host as before.
+// restoreAlert replaces the masks in an alert by the stored values, if the alert still goes
+// to the same host.
 func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
 	document, err := alertDocument(rule.URL, rule.Headers, rule.Body)
 	if err != nil || !mayBeMasked(document) {
@@ -68,14 +68,14 @@ func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
 	return json.Unmarshal(document, &alertArgs{&rule.URL, &rule.Headers, &rule.Body})
 }
 
-// hasAlert reports whether the caller sees an alert of a name.
+// hasAlert reports whether the caller sees an alert with the given name.
 func (s scoped) hasAlert(ctx context.Context, name string) (bool, error) {
 	rules, err := s.Alerts(ctx)
 	return slices.ContainsFunc(rules, func(rule alert.Rule) bool { return rule.Name == name }), err
 }
 
-// RemoveAlert removes an alert of the caller's. That of another is as one that does not
-// exist.
+// RemoveAlert deletes an alert of the caller. It returns ErrNotFound for an alert of
+// another tenant.
 func (s scoped) RemoveAlert(ctx context.Context, name string) error {
 	seen, err := s.hasAlert(ctx, name)
 	if err != nil {
@@ -87,13 +87,13 @@ func (s scoped) RemoveAlert(ctx context.Context, name string) error {
 	return s.store.RemoveAlert(ctx, name)
 }
 
-// Alerts lists the caller's of the alerts.
+// Alerts returns the alerts of the caller.
 func (s scoped) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	rules, err := s.store.Alerts(ctx)
 	return slices.DeleteFunc(rules, func(rule alert.Rule) bool { return !seesAlert(ctx, rule.Scope) }), err
 }
 
-// TakeLook is for nodes.
+// TakeLook is only for nodes.
 func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
 	if err := whole(ctx); err != nil {
 		return alert.Turn{}, false, err
@@ -101,7 +101,7 @@ func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, 
 	return s.store.TakeLook(ctx, every)
 }
 
-// AlertCounts is for nodes.
+// AlertCounts is only for nodes.
 func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Co
 	return s.store.AlertCounts(ctx, from, to)
 }
 
-// EndLook is for nodes.
+// EndLook is only for nodes.
 func (s scoped) EndLook(ctx context.Context, found alert.Found) (bool, error) {
 	if err := whole(ctx); err != nil {
 		return false, err

@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// batch fails for a batch of another's tenant, as if it did not exist.
+// batch returns ErrNotFound for a batch of another tenant.
 func (s scoped) batch(ctx context.Context, id int64) error {
 	return visible(ctx, "batch", id, s.Batches, batch.Filter{IDs: []int64{id}})
 }
 
-// CreateBatch stores a batch for a tenant of the caller's, whose completion makes
-// jobs only for such.
+// CreateBatch stores a batch for a tenant of the caller. The follow-up jobs of the batch
+// must also belong to the caller's tenants.
 func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	if err := ownBatch(ctx, &b); err != nil {
 		return batch.Batch{}, err
@@ -27,8 +27,7 @@ func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	return s.store.CreateBatch(ctx, b)
 }
 
-// ownBatch refuses a batch whose tasks, or the jobs of whose completion, the caller may not
-// make.
+// ownBatch rejects a batch with tasks or follow-up jobs that the caller must not create.
 func ownBatch(ctx context.Context, b *batch.Batch) error {
 	tasks := &fairlead.Job{Tenant: b.Tenant}
 	if err := checkUnreserved("", tasks); err != nil {
@@ -44,7 +43,7 @@ func ownBatch(ctx context.Context, b *batch.Batch) error {
 	return ownJobs(ctx, jobs)
 }
 
-// AddChunks stores chunks of a batch of the caller's.
+// AddChunks stores chunks of a batch of the caller.
 func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
@@ -55,7 +54,7 @@ func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 	return s.store.AddChunks(ctx, id, chunks)
 }
 
-// DropChunks removes chunks of a batch of the caller's.
+// DropChunks deletes chunks of a batch of the caller.
 func (s scoped) DropChunks(ctx context.Context, id int64, pass int) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
@@ -63,7 +62,7 @@ func (s scoped) DropChunks(ctx context.Context, id int64, pass int) error {
 	return s.store.DropChunks(ctx, id, pass)
 }
 
-// DeleteBatch removes a batch of the caller's.
+// DeleteBatch deletes a batch of the caller.
 func (s scoped) DeleteBatch(ctx context.Context, id int64) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
@@ -71,7 +70,7 @@ func (s scoped) DeleteBatch(ctx context.Context, id int64) error {
 	return s.store.DeleteBatch(ctx, id)
 }
 
-// Conduct acts upon a batch of the caller's.
+// Conduct acts on a batch of the caller.
 func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return false, err
@@ -79,7 +78,7 @@ func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 	return s.store.Conduct(ctx, id, wait, act)
 }
 
-// Batches lists the caller's of the batches.
+// Batches returns the batches of the caller.
 func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
@@ -87,7 +86,7 @@ func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	return s.store.Batches(ctx, filter)
 }
 
-// Chunks lists chunks of a batch of the caller's.
+// Chunks returns chunks of a batch of the caller.
 func (s scoped) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// bulk fails for a bulk that is about jobs of others too, as if it did not exist.
+// bulk returns ErrNotFound for a bulk that also applies to jobs of other tenants.
 func (s scoped) bulk(ctx context.Context, id int64) error {
 	shown := func(ctx context.Context, filter bulk.Filter) ([]bulk.Bulk, error) {
 		page, err := s.Bulks(ctx, filter)
@@ -16,8 +16,8 @@ func (s scoped) bulk(ctx context.Context, id int64) error {
 	return visible(ctx, "bulk", id, shown, bulk.Filter{IDs: []int64{id}})
 }
 
-// AddBulk stores a bulk that is about jobs of the caller's tenants; once, if the request has a
-// key. It acts in the caller's name.
+// AddBulk stores a bulk for jobs of the caller's tenants; only once if the request has an
+// idempotency key. The bulk acts on behalf of the caller.
 func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	if key, given := onceOf(ctx); given {
 		once = &key
@@ -32,7 +32,7 @@ func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	b.Actor, b.Role, b.From = who.identity.Name, who.identity.Role, who.from
 	stored, err := s.store.AddBulk(ctx, once, b, job)
 	if err == nil && once != nil {
-		err = s.bulk(ctx, stored.ID) // the caller may be bound otherwise than when it was made
+		err = s.bulk(ctx, stored.ID) // the caller's tenants may have changed since the bulk was created
 	}
 	if err != nil {
 		return bulk.Bulk{}, err
@@ -40,7 +40,7 @@ func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	return stored, nil
 }
 
-// Bulks lists the bulks that are about jobs of the caller's tenants alone.
+// Bulks returns the bulks that apply only to jobs of the caller's tenants.
 func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return bulk.Page{}, nil
@@ -48,7 +48,7 @@ func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error
 	return s.store.Bulks(ctx, filter)
 }
 
-// BulkMisses lists what a bulk of the caller's has left as it was.
+// BulkMisses returns the jobs that a bulk of the caller left unchanged.
 func (s scoped) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter) ([]bulk.Miss, error) {
 	if err := s.bulk(ctx, id); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s scoped) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter
 	return s.store.BulkMisses(ctx, id, filter)
 }
 
-// StopBulk asks a bulk of the caller's to stop.
+// StopBulk requests that a bulk of the caller stop.
 func (s scoped) StopBulk(ctx context.Context, id int64) error {
 	if err := s.bulk(ctx, id); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s scoped) StopBulk(ctx context.Context, id int64) error {
 	return s.store.StopBulk(ctx, id)
 }
 
-// DeleteBulk removes a bulk of the caller's.
+// DeleteBulk deletes a bulk of the caller.
 func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
 	if err := s.bulk(ctx, id); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
 	return s.store.DeleteBulk(ctx, id)
 }
 
-// StepBulk is for nodes.
+// StepBulk is only for nodes.
 func (s scoped) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	if err := whole(ctx); err != nil {
 		return bulk.Bulk{}, err

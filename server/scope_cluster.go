@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ownPause fails for a pause of what is not a tenant of the caller's.
+// ownPause returns an error for a pause of anything except a tenant of the caller.
 func ownPause(ctx context.Context, pause fairlead.Pause) error {
 	if pause.Scope != fairlead.PauseTenant {
 		return whole(ctx)
@@ -35,7 +35,7 @@ func (s scoped) Resume(ctx context.Context, pause fairlead.Pause) error {
 	return s.store.Resume(ctx, pause)
 }
 
-// Drain asks a node to start nothing more.
+// Drain requests that a node stop starting jobs.
 func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	if err := whole(ctx); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return s.store.Drain(ctx, node, drain)
 }
 
-// DeleteTenant removes what was declared of a tenant.
+// DeleteTenant deletes the declaration of a tenant.
 func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 	if err := whole(ctx); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 	return s.store.DeleteTenant(ctx, name)
 }
 
-// Tenants lists the caller's of the declared tenants. A parent that the caller may not see is
-// left out of them.
+// Tenants returns the declared tenants of the caller, without parents that the caller may
+// not see.
 func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
 	if !narrow(ctx, &filter.Names) {
 		return nil, nil
@@ -62,7 +62,7 @@ func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 	return tenants, err
 }
 
-// Secret returns a secret of the cluster's.
+// Secret returns a secret of the cluster.
 func (s scoped) Secret(ctx context.Context, name string) ([]byte, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s scoped) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.store.SetLimit(ctx, limit)
 }
 
-// SetLimitSeen sets the limit of a scope, unless it was changed.
+// SetLimitSeen sets the limit of a scope, unless it was changed since the caller read it.
 func (s scoped) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	if err := whole(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s scoped) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) er
 	return s.store.SetLimitSeen(ctx, limit, seen)
 }
 
-// Limits lists every limit.
+// Limits returns all limits.
 func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return s.store.Limits(ctx)
 }
 
-// Verify counts the jobs of each limit anew.
+// Verify recounts the jobs of each limit.
 func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return s.store.Verify(ctx)
 }
 
-// Usage returns what the caller's tenants have and do, those of families only if all of
-// them are the caller's, and those of all together only to who may see all.
+// Usage returns the usage of the caller's tenants. It includes the usage of a family only
+// if the caller may access all of its tenants, and the total only for unrestricted callers.
 func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)
 	who := callerOf(ctx).identity
@@ -111,7 +111,7 @@ func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 		return report, err
 	}
 	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.touches(u.Name) })
-	for i := range own { // a family of which some are others' says what these do
+	for i := range own { // usage of a family would reveal the usage of other tenants in it
 		if f := own[i].Family; f != nil && slices.ContainsFunc(f.Children, func(child string) bool { return !who.touches(child) }) {
 			own[i].Family = nil
 		}

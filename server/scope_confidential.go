@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// AddConfidential makes fields confidential.
+// AddConfidential marks fields as confidential.
 func (s scoped) AddConfidential(ctx context.Context, fields fairlead.Confidential) error {
 	if err := whole(ctx); err != nil {
 		return err
@@ -26,14 +26,14 @@ func (s scoped) SetConfidential(ctx context.Context, kind string, fields []strin
 	return s.store.SetConfidential(ctx, kind, fields)
 }
 
-// Confidential returns what is confidential. Every caller may know that: masked answers show
-// it.
+// Confidential returns the confidential fields. All callers may see the list, because
+// masked responses show it anyway.
 func (s scoped) Confidential(ctx context.Context) (fairlead.Confidential, error) {
 	return s.store.Confidential(ctx)
 }
 
-// unmasked refuses documents that have the mask in the place of a confidential value: what a
-// caller was shown is not what it wants to store.
+// unmasked rejects documents with a mask in place of a confidential value: the caller has
+// sent back a masked value, which must not be stored.
 func (s scoped) unmasked(ctx context.Context, field, kind string, document json.RawMessage) error {
 	return unmasked(ctx, s.store.Confidential, field, kind, document)
 }
@@ -49,7 +49,7 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 	return err
 }
 
-// unmaskedTasks is unmasked for what the tasks of a batch have to do.
+// unmaskedTasks is unmasked for the parameters of a batch's tasks.
 func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {
@@ -76,7 +76,7 @@ func maskedField(field string) error {
 	return refuseField(field, `contains "***" in place of a confidential value; enter the value`)
 }
 
-// mayBeMasked reports whether a document can have a mask, without asking the store.
+// mayBeMasked reports whether a document can contain a mask, without reading the store.
 func mayBeMasked(document json.RawMessage) bool {
 	return bytes.Contains(document, []byte(mask.Masked))
 }

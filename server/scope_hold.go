@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// History says what a job of the caller's waited for. Callers who are bound to tenants see
-// that the parent of a tenant kept it waiting, but not how the parent is called.
+// History returns what a job of the caller's tenants waited for. Callers bound to tenants
+// see that the parent of a tenant kept the job waiting, but not the parent's name.
 func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 	if err := s.job(ctx, id); err != nil {
 		return hold.History{}, err
@@ -25,10 +25,10 @@ func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 	return history, nil
 }
 
-// Holds lists what kept jobs waiting. To callers who are bound to tenants it shows what is
-// of their tenants, and what is of the whole cluster or of a queue and kind that they name:
-// other names would be about other tenants. Of the parent of a tenant that they name they
-// see that it kept jobs waiting, but not how it is called.
+// Holds returns what kept jobs waiting. Callers bound to tenants see the holds of their
+// tenants, of the whole cluster, and of a queue and kind that they name: other names would
+// reveal information about other tenants. If they name a tenant, they see that its parent
+// kept jobs waiting, but not the parent's name.
 func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
 	who := callerOf(ctx).identity
 	if filter.Tenant != "" && !who.touches(filter.Tenant) {
@@ -43,7 +43,7 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 		switch {
 		case h.Tenant == "":
 			return !named(h.Queue, filter.Queue) || !named(h.Kind, filter.Kind)
-		case h.Gate != "": // a parent has no gate of its children
+		case h.Gate != "": // gates belong to children, not to their parent
 			return !who.touches(h.Tenant)
 		}
 		return filter.Tenant == "" && !who.touches(h.Tenant)
@@ -56,7 +56,7 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 	return page, nil
 }
 
-// HoldLook is for nodes.
+// HoldLook is only for nodes.
 func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
 	if err := whole(ctx); err != nil {
 		return hold.Standing{}, err
@@ -64,7 +64,7 @@ func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
 	return s.store.HoldLook(ctx)
 }
 
-// OpenHolds is for nodes.
+// OpenHolds is only for nodes.
 func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
 	return s.store.OpenHolds(ctx)
 }
 
-// HeldBack is for nodes.
+// HeldBack is only for nodes.
 func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
 	if err := whole(ctx); err != nil {
 		return hold.Sight{}, err
@@ -80,7 +80,7 @@ func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, err
 	return s.store.HeldBack(ctx, after)
 }
 
-// KeepHolds is for nodes.
+// KeepHolds is only for nodes.
 func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 	if err := whole(ctx); err != nil {
 		return false, err
@@ -88,10 +88,27 @@ func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 	return s.store.KeepHolds(ctx, found)
 }
 
-// PruneHolds is for nodes.
+// PruneHolds is only for nodes.
 func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	if err := whole(ctx); err != nil {
 		return 0, err
 	}
 	return s.store.PruneHolds(ctx, keep, most, limit)
+}
+
+// KeepSample stores a sample. Only nodes may call it.
+func (s scoped) KeepSample(ctx context.Context) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.KeepSample(ctx)
+}
+
+// Samples returns the activity of the whole cluster, for callers that are not bound to
+// tenants.
+func (s scoped) Samples(ctx context.Context, from, to time.Time) ([]hold.Sample, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Samples(ctx, from, to)
 }

@@ -6,14 +6,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// knowing is a store as far as the caller of a request may touch it, for those who
-// create batches and sweeps: which kinds are handled may be known to all of them, as a
-// batch that no node handles is refused, and a sweep says so.
+// knowing is scoped for callers who create batches and sweeps. It also tells them which
+// kinds are handled: a batch that no node handles is rejected, and a sweep contains a
+// warning.
 type knowing struct {
 	scoped
 }
 
-// Nodes lists what nodes handle and whether they live, and nothing else of them.
+// Nodes returns the handled kinds of all nodes and whether the nodes are alive, and no
+// other details.
 func (s knowing) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	nodes, err := s.store.Nodes(ctx)
 	known := make([]fairlead.Node, len(nodes))

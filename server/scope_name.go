@@ -11,17 +11,17 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// reservedNames is how names begin that callers who are bound to tenants cannot give.
+// reservedNames is the prefix of names that callers bound to tenants cannot use.
 const reservedNames = "fairlead-"
 
-// errName is the conflict of a name that a caller who is bound to tenants cannot give.
-// Names are unique in the whole cluster; the error is the same for a name that is
-// reserved and for one that another tenant has, so that it does not say which.
+// errName returns the ErrConflict for a name that a caller bound to tenants cannot use.
+// Names are unique in the whole cluster; the error is the same for a reserved name and for
+// a name that another tenant uses, so that it does not reveal which.
 func errName(what, name string) error {
 	return fmt.Errorf("the name %q cannot be used for a %s; choose another: %w", name, what, fairlead.ErrConflict)
 }
 
-// nameable fails for names that callers who are bound to tenants cannot give.
+// nameable returns an error for names that callers bound to tenants cannot use.
 func nameable(ctx context.Context, what, name string) error {
 	if callerOf(ctx).identity.bound() && strings.HasPrefix(name, reservedNames) {
 		return errName(what, name)
@@ -29,9 +29,8 @@ func nameable(ctx context.Context, what, name string) error {
 	return nil
 }
 
-// unnamed returns err, or errName in its place if it is the conflict with a name that
-// is not among what the caller may see. seen reports whether the conflict is with
-// something of the caller's.
+// unnamed returns err, or errName instead if err is a conflict with a name that the caller
+// may not see. seen reports whether the conflict is with an object of the caller.
 func unnamed(ctx context.Context, what, name string, err error, seen func() (bool, error)) error {
 	if !errors.Is(err, fairlead.ErrConflict) || !callerOf(ctx).identity.bound() {
 		return err
@@ -46,18 +45,18 @@ func unnamed(ctx context.Context, what, name string, err error, seen func() (boo
 	return errName(what, name)
 }
 
-// clashes are the lists that show with what the name of something that is put is in
-// conflict.
+// clashes contains the lists that show which object conflicts with the name of a new or
+// changed object.
 type clashes[Filter, Row any] struct {
-	own, all    func(context.Context, Filter) ([]Row, error) // what the caller may see; everything
-	named, same Filter                                       // all of its name; itself
-	version     int64                                        // that is put; zero: it is new
+	own, all    func(context.Context, Filter) ([]Row, error) // objects that the caller may see; all objects
+	named, same Filter                                       // all objects with the name; the object itself
+	version     int64                                        // version of the object; zero = new
 	versionOf   func(Row) int64
 }
 
-// seen reports whether the conflict is with something of the caller's: another that has
-// the name, or a newer version of itself. It is also if nothing has the name: then the
-// conflict is not about that.
+// seen reports whether the conflict is with an object of the caller: another one with the
+// same name, or a newer version of the same object. It also returns true if no object has
+// the name, because then the conflict has another reason.
 func (c clashes[Filter, Row]) seen(ctx context.Context) (bool, error) {
 	found, err := c.own(ctx, c.named)
 	if err != nil || len(found) > 0 || c.version == 0 {
@@ -71,8 +70,7 @@ func (c clashes[Filter, Row]) seen(ctx context.Context) (bool, error) {
 	return len(taken) == 0, err
 }
 
-// seesSchedule reports whether the conflict of a schedule that is put is with a schedule
-// of the caller's.
+// seesSchedule reports whether a schedule conflicts with a schedule of the caller.
 func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
 	return clashes[schedule.Filter, schedule.Schedule]{
 		own: s.Schedules, all: s.store.Schedules,
@@ -81,7 +79,7 @@ func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, e
 	}.seen(ctx)
 }
 
-// seesSweep is seesSchedule of a sweep.
+// seesSweep reports whether a sweep conflicts with a sweep of the caller.
 func (s scoped) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
 	return clashes[sweep.Filter, sweep.Record]{
 		own: s.Sweeps, all: s.store.Sweeps,

@@ -6,14 +6,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// What a caller who is bound to tenants reads in place of how the parent of one of them stands.
+// Texts that callers bound to tenants see instead of the state of a tenant's parent.
 const (
-	parentKeeps = "the parent of its tenant keeps it waiting"
-	parentKept  = "the parent of its tenant kept it waiting"
+	parentKeeps = "the parent of its tenant is holding it back"
+	parentKept  = "the parent of its tenant was holding it back"
 )
 
-// hideParent removes from obstacles what belongs to a tenant that the caller may not see: the
-// parent of the caller's own. Its name, its usage and its limits become text.
+// hideParent replaces obstacles of a tenant that the caller may not see, which is the
+// parent of the caller's own tenant. The text stands in for the parent's name, usage and
+// limits.
 func hideParent(who Identity, obstacles []fairlead.Obstacle, text string) {
 	for i := range obstacles {
 		if o := &obstacles[i]; o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
@@ -22,9 +23,9 @@ func hideParent(who Identity, obstacles []fairlead.Obstacle, text string) {
 	}
 }
 
-// hideOthers removes from an explanation what callers who are bound to tenants may not know:
-// the names of nodes, what others run, the parent of the tenant, and how many jobs of others
-// go first.
+// hideOthers removes information from an explanation that callers bound to tenants may not
+// see: the names of nodes, the runs of other tenants, the parent of the tenant, and the
+// number of jobs of other tenants that go first.
 func hideOthers(who Identity, why *fairlead.Explanation) {
 	if why.Run != nil {
 		why.Run.Name = ""
@@ -41,17 +42,17 @@ func hideOthers(who Identity, why *fairlead.Explanation) {
 	why.Ahead = why.AheadOwn
 }
 
-// ownFirst says how many jobs of the same tenant go first.
+// ownFirst describes the number of jobs of the same tenant that go first.
 func ownFirst(n int) string {
 	switch {
 	case n >= fairlead.MaxAhead:
-		return fmt.Sprintf("%d jobs of its tenant or more go first", fairlead.MaxAhead)
+		return fmt.Sprintf("%d or more jobs of its tenant are ahead of it", fairlead.MaxAhead)
 	case n == 0:
-		return "jobs of other tenants go first"
+		return "jobs of other tenants are ahead of it"
 	case n == 1:
-		return "1 job of its tenant goes first"
+		return "1 job of its tenant is ahead of it"
 	}
-	return fmt.Sprintf("%d jobs of its tenant go first", n)
+	return fmt.Sprintf("%d jobs of its tenant are ahead of it", n)
 }
 
 // hideParents removes the names of parents that the caller may not see.

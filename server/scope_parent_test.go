@@ -100,8 +100,8 @@ func TestCallersWhoAreBoundLearnNothingOfTheParentOfTheirTenant(t *testing.T) {
 		text   string
 		told   []string // to a caller who may see all
 	}{
-		{"ExplainJob", `{"id":` + job + `}`, []string{"conglomerate", "1 of 1 jobs", "5 jobs go first"}},
-		{"ExplainSchedule", `{"id":"` + scheduled + `"}`, []string{"conglomerate", "1 of 1 jobs", "6 jobs go first"}},
+		{"ExplainJob", `{"id":` + job + `}`, []string{"conglomerate", "1 of 1 jobs", "5 jobs are ahead of it"}},
+		{"ExplainSchedule", `{"id":"` + scheduled + `"}`, []string{"conglomerate", "1 of 1 jobs", "6 jobs are ahead of it"}},
 		{"GetTenant", `{"name":"acme"}`, []string{"conglomerate"}},
 		{"ListTenants", `{}`, []string{"conglomerate"}},
 		{"GetStats", `{}`, []string{"conglomerate"}},
@@ -155,7 +155,7 @@ func TestCallersWhoAreBoundAreToldHowManyOfTheirOwnJobsGoFirst(t *testing.T) {
 	a, job, _ := newFamilyAPI(t)
 	why, _ := a.send(200, "GET", "/api/v1/jobs/"+job+"/explain", "", a.as(a.token(access.RoleViewer, "acme"))...)
 	text := fmt.Sprint(why)
-	for _, want := range []string{"ahead:1 ", "at_cap", "over_rate", "the parent of its tenant keeps it waiting", "1 job of its tenant goes first"} {
+	for _, want := range []string{"ahead:1 ", "at_cap", "over_rate", "the parent of its tenant is holding it back", "1 job of its tenant is ahead of it"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing: %s", want, text)
 		}

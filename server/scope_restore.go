@@ -14,16 +14,16 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// restoreSchedule gives a schedule back what its caller was shown as masked. It goes back only
-// to where it was stored for: a caller who may edit a schedule, but not see what is
-// confidential of it, would else have it sent to a host, or to the service of a tenant, of its
-// own.
+// restoreSchedule replaces the masks in a schedule by the stored values. The values may
+// only go to the target for which they were stored: otherwise a caller who may edit a
+// schedule, but not see its confidential values, could have them sent to a host, or to the
+// service of a tenant, of its own.
 func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) error {
 	alert, err := alertOfSchedule(sc.Alert)
 	if err != nil || !mayBeMasked(sc.Job.Args) && !mayBeMasked(alert) {
 		return err
 	}
-	var args, told json.RawMessage // as they are stored
+	var args, told json.RawMessage // stored values
 	if sc.Version != 0 {
 		found, err := s.store.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
 		if err != nil {
@@ -51,14 +51,14 @@ func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) erro
 	return s.restore(ctx, "job.args", sc.Job.Kind, &sc.Job.Args, args)
 }
 
-// alertArgs are what an alert has in common with the args of the kind http.
+// alertArgs contains the fields that an alert shares with the args of the kind http.
 type alertArgs struct {
 	URL     *string            `json:"url"`
 	Headers *map[string]string `json:"headers,omitempty"`
 	Body    *json.RawMessage   `json:"body,omitempty"`
 }
 
-// alertDocument is what an alert says as the args of the kind http.
+// alertDocument returns the fields of an alert in the form of args of the kind http.
 func alertDocument(url string, headers map[string]string, body json.RawMessage) (json.RawMessage, error) {
 	args := alertArgs{URL: &url, Headers: &headers}
 	if len(body) > 0 {
@@ -67,7 +67,7 @@ func alertDocument(url string, headers map[string]string, body json.RawMessage) 
 	return json.Marshal(args)
 }
 
-// alertOfSchedule is the document of the alert of a schedule; nil if there is none.
+// alertOfSchedule returns the document of a schedule's alert, or nil.
 func alertOfSchedule(alert *schedule.Alert) (json.RawMessage, error) {
 	if alert == nil {
 		return nil, nil
@@ -75,8 +75,8 @@ func alertOfSchedule(alert *schedule.Alert) (json.RawMessage, error) {
 	return alertDocument(alert.URL, alert.Headers, alert.Body)
 }
 
-// restore puts what is stored in the place of masks. It refuses a document in which that is not
-// known, and a call that would take it to another host.
+// restore replaces masks by the stored values. It rejects a document with a mask whose
+// value is unknown, and a call that would send the values to another host.
 func (s scoped) restore(ctx context.Context, field, kind string, document *json.RawMessage, stored json.RawMessage) error {
 	all, err := s.store.Confidential(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 	return nil
 }
 
-// hides reports whether args of a kind have something that callers are not shown.
+// hides reports whether args of a kind contain values hidden from callers.
 func (s scoped) hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
 	all, err := s.store.Confidential(ctx)
 	return err == nil && mask.Hides(mask.Fields(all, kind, args), "args", args), err

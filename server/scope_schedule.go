@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// schedule fails for a schedule whose jobs are another's, as if it did not exist.
+// schedule returns ErrNotFound for a schedule with jobs of another tenant.
 func (s scoped) schedule(ctx context.Context, id int64) error {
 	return visible(ctx, "schedule", id, s.Schedules, schedule.Filter{IDs: []int64{id}})
 }
 
-// PutSchedule creates or replaces a schedule for a tenant of the caller's.
+// PutSchedule creates or replaces a schedule for a tenant of the caller.
 func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	if err := s.checkSchedule(ctx, &sc); err != nil {
 		return schedule.Schedule{}, err
@@ -21,10 +21,10 @@ func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	return stored, unnamed(ctx, "schedule", sc.Name, err, func() (bool, error) { return s.seesSchedule(ctx, sc) })
 }
 
-// checkSchedule fails for a schedule that the caller may not store, and puts back what the
-// caller was not shown of its job.
+// checkSchedule returns an error for a schedule that the caller may not store, and restores
+// the masked values of its job.
 func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error {
-	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
+	if !sc.Disabled || sc.Version == 0 { // older ones can still be disabled
 		if err := checkUnreserved("job.", &sc.Job); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error 
 	return s.restoreSchedule(ctx, sc)
 }
 
-// DeleteSchedule removes a schedule of the caller's.
+// DeleteSchedule deletes a schedule of the caller.
 func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
 	if err := s.schedule(ctx, id); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
 	return s.store.DeleteSchedule(ctx, id)
 }
 
-// Schedules lists the caller's of the schedules. The soonest are those of all tenants: a
-// caller who is bound to some may not see them.
+// Schedules returns the schedules of the caller. The list of the soonest schedules covers
+// all tenants, so callers bound to tenants may not request it.
 func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	if filter.Soonest {
 		if err := whole(ctx); err != nil {
@@ -65,7 +65,7 @@ func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 	return s.store.Schedules(ctx, filter)
 }
 
-// Tick is for nodes.
+// Tick is only for nodes.
 func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if err := whole(ctx); err != nil {
 		return schedule.Ticked{}, err
@@ -73,7 +73,7 @@ func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	return s.store.Tick(ctx, limit, decide)
 }
 
-// Act acts upon a schedule of the caller's.
+// Act acts on a schedule of the caller.
 func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	if err := s.schedule(ctx, id); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 	return s.store.Act(ctx, id, decide)
 }
 
-// Fires lists runs: to who is bound, of one schedule of theirs, or of those jobs
-// that are theirs.
+// Fires returns runs. Callers bound to tenants may request the runs of one of their
+// schedules, or of their jobs.
 func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	if !callerOf(ctx).identity.bound() {
 		return s.store.Fires(ctx, filter)
@@ -112,7 +112,7 @@ func (s scoped) PutCalendar(ctx context.Context, calendar schedule.Calendar) (sc
 	return s.store.PutCalendar(ctx, calendar)
 }
 
-// DeleteCalendar removes a calendar.
+// DeleteCalendar deletes a calendar.
 func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
 	if err := whole(ctx); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
 	return s.store.DeleteCalendar(ctx, name)
 }
 
-// Calendars lists all calendars: schedules of any tenant may name them.
+// Calendars returns all calendars, because schedules of any tenant may use them.
 func (s scoped) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return s.store.Calendars(ctx)
 }

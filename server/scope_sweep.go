@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// sweep fails for a sweep of another's tenant, as if it did not exist.
+// sweep returns ErrNotFound for a sweep of another tenant.
 func (s scoped) sweep(ctx context.Context, id int64) error {
 	return visible(ctx, "sweep", id, s.Sweeps, sweep.Filter{IDs: []int64{id}})
 }
 
-// PutSweep creates or replaces a sweep for a tenant of the caller's.
+// PutSweep creates or replaces a sweep for a tenant of the caller.
 func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	var before *sweep.Sweep
 	if sw.Version != 0 {
@@ -41,9 +41,9 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	return stored, unnamed(ctx, "sweep", sw.Name, err, func() (bool, error) { return s.seesSweep(ctx, sw) })
 }
 
-// hiddenSweep refuses a new sweep with masks in its args, and a change that would show what the
-// args have that callers are not shown: by a kind of which that is not confidential, or to
-// another gate, which is sent the args.
+// hiddenSweep rejects a new sweep with masks in its args, and a change that would reveal
+// confidential values of the args: a change to a kind for which they are not confidential,
+// or to another gate, which receives the args.
 func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error {
 	if before == nil {
 		return s.unmasked(ctx, "args", sweep.KindOf(sw.Kind), sw.Data)
@@ -64,8 +64,8 @@ func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error 
 	return err
 }
 
-// ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
-// are no tenant's: a caller who is bound to tenants may not change them.
+// ownSweep returns an error for a sweep that does not belong to a tenant of the caller.
+// Files and tables belong to no tenant, so callers bound to tenants may not change them.
 func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	shards := &fairlead.Job{Tenant: sweep.Tenant}
 	if err := checkUnreserved("", shards); err != nil {
@@ -80,7 +80,7 @@ func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	return whole(ctx)
 }
 
-// DeleteSweep removes a sweep of the caller's.
+// DeleteSweep deletes a sweep of the caller.
 func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 	if err := s.sweep(ctx, id); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 	return s.store.DeleteSweep(ctx, id)
 }
 
-// Sweeps lists the caller's of the sweeps.
+// Sweeps returns the sweeps of the caller.
 func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
@@ -96,7 +96,7 @@ func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record
 	return s.store.Sweeps(ctx, filter)
 }
 
-// Shards lists the shards of a sweep of the caller's.
+// Shards returns the shards of a sweep of the caller.
 func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
 	if err := s.sweep(ctx, sweep); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) 
 	return s.store.Shards(ctx, sweep)
 }
 
-// SweepItems returns items of the list of a sweep of the caller's.
+// SweepItems returns items from the list of a sweep of the caller.
 func (s scoped) SweepItems(ctx context.Context, sweep, from int64) ([]string, error) {
 	if err := s.sweep(ctx, sweep); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s scoped) SweepItems(ctx context.Context, sweep, from int64) ([]string, er
 	return s.store.SweepItems(ctx, sweep, from)
 }
 
-// Steer steers a sweep of the caller's.
+// Steer acts on a sweep of the caller.
 func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if err := s.sweep(ctx, id); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context
 	return s.store.Steer(ctx, id, wait, act)
 }
 
-// Checkpoint stores how far the run of a shard of the caller's has come.
+// Checkpoint stores the progress of a shard of the caller.
 func (s scoped) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	if err := s.sweep(ctx, checkpoint.Sweep); err != nil {
 		return sweep.Orders{}, err
@@ -128,7 +128,7 @@ func (s scoped) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sw
 	return s.store.Checkpoint(ctx, checkpoint)
 }
 
-// FailedItems lists those of a sweep of the caller's.
+// FailedItems returns the failed items of a sweep of the caller.
 func (s scoped) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s scoped) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]swe
 	return s.store.FailedItems(ctx, filter)
 }
 
-// AddSweepLogs stores lines about sweeps of the caller's.
+// AddSweepLogs stores log lines for sweeps of the caller.
 func (s scoped) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	checked := map[int64]bool{}
 	for _, line := range logs {
@@ -151,7 +151,7 @@ func (s scoped) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	return s.store.AddSweepLogs(ctx, logs)
 }
 
-// SweepLogs lists lines about a sweep of the caller's.
+// SweepLogs returns log lines of a sweep of the caller.
 func (s scoped) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s scoped) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.
 	return s.store.SweepLogs(ctx, filter)
 }
 
-// SweepEvents lists what happened to a sweep of the caller's.
+// SweepEvents returns the events of a sweep of the caller.
 func (s scoped) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err

@@ -12,17 +12,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// externalKind is the kind of jobs that tenants run, which package external sends them.
+// externalKind is the kind of jobs that package external sends to the tenants' own
+// services.
 const externalKind = "external"
 
-// errStartElsewhere refuses a start_url to a caller who may not see what is sent there.
+// errStartElsewhere rejects a start_url from a caller who may not see the values sent
+// there.
 var errStartElsewhere = &rest.Error{
 	Status: http.StatusForbidden,
 	Detail: "start_url leads to another host, and jobs of the kind \"" + externalKind + "\" have confidential args, which would be sent there; this requires the role " + string(access.RoleAdmin),
 }
 
-// PutTenant declares a tenant. A caller who is bound to tenants may not raise what they
-// are allowed.
+// PutTenant declares a tenant. Callers bound to tenants may not, because they could raise
+// their own limits.
 func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
 	if err := whole(ctx); err != nil {
 		return fairlead.Tenant{}, err
@@ -33,9 +35,10 @@ func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead
 	return s.store.PutTenant(ctx, tenant)
 }
 
-// startsThere refuses a start_url that takes confidential args of jobs to another scheme, host or
-// port, unless the caller may see them. Nothing else of a tenant is sent what is confidential:
-// notices are masked. A tenant that does not exist yet may have jobs that wait.
+// startsThere rejects a start_url that would send confidential args of jobs to another
+// scheme, host or port, unless the caller may see them. No other URL of a tenant receives
+// confidential values, because notices are masked. Even a tenant that does not exist yet
+// may have waiting jobs.
 func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
 	if tenant.StartURL == "" || callerOf(ctx).identity.Role.May(access.RoleAdmin) {
 		return nil
@@ -47,7 +50,7 @@ func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
 	if !slices.ContainsFunc(all[externalKind], func(field string) bool { return strings.HasPrefix(field+".", "args.") }) {
 		return nil
 	}
-	// The store refuses the tenant if it is changed between this look and the change.
+	// The store rejects the tenant if it changes between this read and the write.
 	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{tenant.Name}})
 	if err != nil {
 		return err

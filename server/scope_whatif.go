@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// WhatIf tells what would start. A caller who is bound to tenants may ask about these, and
-// learns nothing of others: neither of their jobs nor, by what is refused, of their minimums
-// and parents.
+// WhatIf returns what would start. Callers bound to tenants may ask about their tenants.
+// They learn nothing about others: neither about jobs nor, from validation errors, about
+// minimums and parents.
 func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
 	who := callerOf(ctx).identity
 	if !who.bound() {
@@ -29,20 +29,21 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	forecast.Idle, forecast.Before.Token, forecast.After.Token = 0, time.Time{}, time.Time{}
 	for i := range forecast.Waits {
 		wait := &forecast.Waits[i]
-		wait.Before.First, wait.After.First = 0, 0 // places among the jobs of all tenants
+		wait.Before.First, wait.After.First = 0, 0 // positions among the jobs of all tenants
 		for _, held := range [][]fairlead.Obstacle{wait.Before.Held, wait.After.Held} {
 			hideParent(who, held, parentKeeps)
 			for j := range held {
-				held[j].Kinds = nil // others may have them
+				held[j].Kinds = nil // the kinds may belong to other tenants
 			}
 		}
 	}
 	return forecast, err
 }
 
-// ownChange returns the change as the store is asked about it. It fails for a change that
-// concerns others than the caller's tenants. A caller who was not shown the parent of a tenant
-// leaves it out; a name is refused then, whatever it is, so that the parent cannot be guessed.
+// ownChange returns the change in the form in which the store is asked. It returns an error
+// for a change that affects tenants other than the caller's. A caller who cannot see the
+// parent of a tenant must leave it out; any name is rejected, so that the parent cannot be
+// guessed.
 func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
 	if change.Tenant == nil {
 		return change, errForbidden

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// secretPrefix lets people, and tools that look for leaks, know a secret of ours
-// when they see one.
+// secretPrefix identifies the secrets of Fairlead to people and to tools that search for
+// leaks.
 const secretPrefix = "fl_"
 
-// NewSecret makes the secret of a token, and the hash that is stored instead of
-// it. The caller shows the secret once and stores it nowhere.
+// NewSecret generates the secret of a token, and the hash that is stored instead of it. The
+// caller displays the secret once and must not store it.
 func NewSecret() (secret string, hash [32]byte, err error) {
 	var random [32]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -22,5 +22,5 @@ func NewSecret() (secret string, hash [32]byte, err error) {
 	return secret, HashSecret(secret), nil
 }
 
-// HashSecret is what is stored of a secret, and what it is found by.
+// HashSecret returns the hash of a secret, by which its token is stored and found.
 func HashSecret(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }

@@ -5,8 +5,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Store is all that the service asks of a database: what a node does, and who may use the
-// service.
+// A Store provides all database operations of the service: those of a node, and access
+// control.
 type Store interface {
 	driver.Store
 	access.Store

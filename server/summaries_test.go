@@ -76,8 +76,8 @@ func TestTheReasonOfTheBusinessIsFoundInItsAnswer(t *testing.T) {
 		`{"colour":"red"}`:                                      `{"colour":"red"}`,
 		" plain\x00text \n":                                     "plain text",
 		"\xff":                                                  "�",
-		"":                                                      "it answered 403",
-		`{"reason":" "}`:                                        "it answered 403",
+		"":                                                      "it responded with 403",
+		`{"reason":" "}`:                                        "it responded with 403",
 		strings.Repeat("ü", mostReason):                         strings.Repeat("ü", mostReason),
 		strings.Repeat("ü", mostReason+1):                       strings.Repeat("ü", mostReason) + "…",
 	} {

@@ -25,18 +25,18 @@ type Sweeps struct {
 	checks   SweepChecks
 	stopping <-chan struct{}
 
-	kinds     *fairlead.Mux // which are run here; nil: unknown
-	databases []string      // whose tables are read here
+	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
+	databases []string      // databases whose tables this process reads
 }
 
-// NewSweeps makes the service of a store's sweeps. Who watches is let go when the
-// program stops.
+// NewSweeps returns the service for the sweeps of a store. Closing stopping ends all
+// watches.
 func NewSweeps(store Store, stopping <-chan struct{}) *Sweeps {
 	return &Sweeps{store: store, client: sweep.NewClient(store), stopping: stopping}
 }
 
-// find returns the sweep of an id or a name. A name that looks like an id counts only if
-// there is no such id.
+// find returns the sweep with an ID or a name. An ID takes precedence over a name that
+// looks like an ID.
 func (s *Sweeps) find(ctx context.Context, ref string) (sweep.Record, error) {
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
 		found, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{id}}, ref)
@@ -47,8 +47,8 @@ func (s *Sweeps) find(ctx context.Context, ref string) (sweep.Record, error) {
 	return sweepRecord(ctx, s.store, sweep.Filter{Names: []string{ref}}, strconv.Quote(ref))
 }
 
-// sweepRecord returns a sweep with its ledger, of which answers show AskedAt, or
-// ErrNotFound.
+// sweepRecord returns a sweep including its ledger, which contains AskedAt for responses,
+// or ErrNotFound.
 func sweepRecord(ctx context.Context, store Store, filter sweep.Filter, what string) (sweep.Record, error) {
 	found, err := store.Sweeps(ctx, filter)
 	if err != nil {
@@ -60,7 +60,7 @@ func sweepRecord(ctx context.Context, store Store, filter sweep.Filter, what str
 	return found[0], nil
 }
 
-// shown is a sweep as an answer has it.
+// shown converts a sweep to its API form.
 func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sweep, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sw
 	return warned(&record, nodes, now), nil
 }
 
-// warned is a sweep as an answer has it, with what is amiss.
+// warned converts a sweep to its API form, including a warning about problems.
 func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairleadv1.Sweep {
 	out := sweepTo(record, now)
 	if record.State == sweep.Finished {
@@ -85,7 +85,7 @@ func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairlea
 	return out
 }
 
-// handled lists the kinds of items that live nodes handle.
+// handled describes the kinds of items that live nodes handle.
 func handled(kinds []fairlead.KindCount) string {
 	if len(kinds) == 0 {
 		return "start one that does: no live node handles items of any kind"
@@ -97,26 +97,26 @@ func handled(kinds []fairlead.KindCount) string {
 	return "start one that does, or correct the kind: live nodes handle " + strings.Join(names, ", ")
 }
 
-// after shows a sweep as an action left it.
+// after returns the API form of a sweep after an action on it.
 func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fairleadv1.Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
 	record, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{after.ID}}, strconv.FormatInt(after.ID, 10))
-	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted meanwhile
+	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted in the meantime
 		return nil, err
 	}
 	record.Sweep = after
 	return s.shown(ctx, record)
 }
 
-// CreateSweep stores a sweep, if the business has nothing against it.
+// CreateSweep stores a sweep, unless the gate refuses it.
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
 		return nil, refuseField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "is only for changing a sweep; omit it")
+		return nil, refuseField("ref", "applies only to existing sweeps; omit it")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {
@@ -150,7 +150,7 @@ func (s *Sweeps) GetSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (
 	return s.shown(ctx, record)
 }
 
-// ListSweeps lists sweeps, newest first.
+// ListSweeps returns sweeps, newest first.
 func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsRequest) (*fairleadv1.ListSweepsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	bounded, bound := paged.Within(ctx, pageBytes)
 	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	return &fairleadv1.ListSweepsResponse{Items: items(sweeps, shown), NextPageToken: pageToken(next)}, nil
 }
 
-// PatchSweep changes the fields of a sweep that are given.
+// PatchSweep changes the given fields of a sweep.
 func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	current, err := s.find(ctx, in.GetRef())
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	return s.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: strconv.FormatInt(stored.ID, 10)})
 }
 
-// DeleteSweep removes a sweep.
+// DeleteSweep deletes a sweep.
 func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.DeleteSweepResponse, error) {
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest
 	return &fairleadv1.DeleteSweepResponse{}, nil
 }
 
-// WatchSweep sends the sweep whenever it has changed, until it is stopped or finished.
+// WatchSweep sends the sweep after every change, until it is stopped or finished.
 func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, send func(*fairleadv1.Sweep) error) error {
 	rests := func(sw *fairleadv1.Sweep) bool {
 		state := sweep.State(sw.GetState())

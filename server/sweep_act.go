@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// act does something to the sweep of an id or a name, in the name of the caller.
+// act performs an action on the sweep with an ID or a name, on behalf of the caller.
 func (s *Sweeps) act(ctx context.Context, ref string, do func(id int64, by string) (sweep.Sweep, error)) (*fairleadv1.Sweep, error) {
 	found, err := s.find(ctx, ref)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Sweeps) act(ctx context.Context, ref string, do func(id int64, by strin
 	return s.after(ctx, sweep, err)
 }
 
-// StartSweep lets a sweep run, or wait for the business.
+// StartSweep starts a sweep, or makes it wait for its gate.
 func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.StartSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		if in.GetAgain() {
@@ -28,28 +28,28 @@ func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.StartSweepReques
 	})
 }
 
-// StopSweep lets no more items begin.
+// StopSweep stops a sweep from starting more items.
 func (s *Sweeps) StopSweep(ctx context.Context, in *fairleadv1.StopSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Stop(ctx, id, by, in.GetReason())
 	})
 }
 
-// RetrySweep lets a sweep try failed items again.
+// RetrySweep makes a sweep retry failed items.
 func (s *Sweeps) RetrySweep(ctx context.Context, in *fairleadv1.RetrySweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Retry(ctx, id, by, in.GetIndexes()...)
 	})
 }
 
-// OpenSweep lets a sweep run that waits for the business.
+// OpenSweep opens the gate of a sweep that waits for it.
 func (s *Sweeps) OpenSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Open(ctx, id, by)
 	})
 }
 
-// SetSweepData changes what handlers are given with every item.
+// SetSweepData changes the data that handlers get with every item.
 func (s *Sweeps) SetSweepData(ctx context.Context, in *fairleadv1.SetSweepDataRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		if err := s.checkData(ctx, id, in.GetArgs()); err != nil {

@@ -6,13 +6,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// SweepChecks say, for kinds of sweeps whose args are known, which can never be
-// accepted: with an *fairlead.InvalidError whose fields begin with args. Who creates
-// such a sweep hears of it at once, and not when it runs.
+// SweepChecks contains validation functions for kinds of sweeps with known args. A function
+// returns an *fairlead.InvalidError whose fields begin with args if the args can never be
+// accepted. The caller who creates such a sweep gets the error immediately instead of when
+// the sweep runs.
 type SweepChecks map[string]func(sweep *sweep.Sweep) error
 
-// check refuses a sweep whose args can never be accepted. Where the business is asked
-// before it runs, it may say only then what they are.
+// check rejects a sweep with args that can never be accepted. A gate that is called before
+// a run may supply the args only then.
 func (c SweepChecks) check(sweep *sweep.Sweep) error {
 	known := c[sweep.Kind]
 	if known == nil || len(sweep.Data) == 0 && sweep.Gate.BeforeRun != "" {
@@ -21,7 +22,7 @@ func (c SweepChecks) check(sweep *sweep.Sweep) error {
 	return known(sweep)
 }
 
-// checkData refuses other args of a sweep that can never be accepted.
+// checkData rejects new args of a sweep that can never be accepted.
 func (s *Sweeps) checkData(ctx context.Context, id int64, data []byte) error {
 	if len(s.checks) == 0 && !mayBeMasked(data) {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// sweepOf is a sweep as a request has it. What the server sets is left out.
+// sweepOf converts a request to a sweep, without the fields that the server sets.
 func sweepOf(in *fairleadv1.Sweep) sweep.Sweep {
 	out := sweep.Sweep{
 		Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),
@@ -39,7 +39,7 @@ func sweepOf(in *fairleadv1.Sweep) sweep.Sweep {
 	return out
 }
 
-// sweepTo is a sweep as an answer has it, at a time of the database's clock.
+// sweepTo converts a sweep to its API form at a time of the database's clock.
 func sweepTo(s *sweep.Record, now time.Time) *fairleadv1.Sweep {
 	n := func(n int) *int32 { return proto.Int32(int32(n)) }
 	out := &fairleadv1.Sweep{
@@ -71,7 +71,7 @@ func sourceTo(s *sweep.ItemSource) *fairleadv1.ItemSource {
 	return out
 }
 
-// progressTo is how far a sweep has come.
+// progressTo returns the progress of a sweep.
 func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
 	p := &s.Progress
 	out := &fairleadv1.SweepProgress{
@@ -87,10 +87,10 @@ func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
 	return out
 }
 
-// longestGuess is from when on it says nothing when a sweep will have finished.
+// longestGuess is the remaining duration above which a finish time would be meaningless.
 const longestGuess = 100 * 365 * 24 * time.Hour
 
-// shardTo is a part of a sweep as an answer has it.
+// shardTo converts a shard to its API form.
 func shardTo(s sweep.Shard) *fairleadv1.Shard {
 	mark := s.Mark - s.Behind
 	return &fairleadv1.Shard{
@@ -100,13 +100,13 @@ func shardTo(s sweep.Shard) *fairleadv1.Shard {
 	}
 }
 
-// notSettings are fields of a sweep that a change may have and that change nothing.
+// notSettings lists fields that a change may contain without effect.
 var notSettings = []protoreflect.Name{
 	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
 }
 
-// patchSweep changes those fields of a sweep that a request has, and returns which these
-// are.
+// patchSweep changes the fields of a sweep that are set in a request, and describes the
+// changes.
 func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
 	asked := slices.Clone(by.GetClear())
 	by.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
@@ -127,10 +127,10 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	}
 	setFields(patched.ProtoReflect(), by.ProtoReflect())
 	if !slices.Contains(asked, "window") && patched.GetInFlight() > patched.GetWindow() {
-		patched.Window = nil // it grows along
+		patched.Window = nil // the default grows with it
 	}
 	if len(by.GetSource().GetList()) > 0 && !slices.Contains(asked, "to") {
-		patched.To = nil // it ends with the list
+		patched.To = nil // the end of the list
 	}
 	changed = sweepOf(patched)
 	changed.ID = current.ID
@@ -140,7 +140,7 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	return changed, noteOf(patched, asked), nil
 }
 
-// noteOf returns what fields have become.
+// noteOf describes the new values of fields.
 func noteOf(sweep *fairleadv1.Sweep, names []string) string {
 	slices.Sort(names)
 	message, parts := sweep.ProtoReflect(), []string{}

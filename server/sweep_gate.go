@@ -19,13 +19,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// business is asked whether a sweep may be created.
+// business calls the gate that decides whether a sweep may be created.
 type business struct {
-	caller *httpcall.Caller // nil: gates cannot be called
-	client *fairlead.Client // knows the keys of tenants, which no caller may read
+	caller *httpcall.Caller // nil = gates cannot be called
+	client *fairlead.Client // reads the signing keys of tenants, which callers may not read
 }
 
-// newBusiness calls gates through a guard; without one they cannot be called.
+// newBusiness returns a business that calls gates through a guard. Without a guard, gates
+// cannot be called.
 func newBusiness(guard *httpcall.Guard, store Store) business {
 	b := business{client: fairlead.NewClient(store)}
 	if guard != nil {
@@ -34,14 +35,14 @@ func newBusiness(guard *httpcall.Guard, store Store) business {
 	return b
 }
 
-// gateField is the field that refusals name.
+// gateField is the field in validation errors.
 const gateField = "gate.before_create"
 
-// askWithin is how long the business may take to answer.
+// askWithin is the timeout for the gate's answer.
 const askWithin = 10 * time.Second
 
-// agree asks the business, if it wants to be, whether a sweep may be created. It fails
-// with ErrConflict and the reason if it may not.
+// agree asks the gate, if one is set, whether a sweep may be created. It returns
+// ErrConflict with the reason if the gate refuses.
 func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	if sweep.Gate.BeforeCreate == "" {
 		return nil
@@ -68,8 +69,8 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("the call to %s failed: %v; nothing was created, try again later", gateField, err)}
 }
 
-// refusal reports whether a status is an answer to the question; others may answer
-// otherwise a moment later.
+// refusal reports whether a status is a definite refusal, as opposed to one that may change
+// soon.
 func refusal(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -78,7 +79,8 @@ func refusal(status int) bool {
 	return status/100 == 4
 }
 
-// question is the sweep as the API has it, signed with the key of its tenant.
+// question returns the request to the gate: the sweep in its API form, signed with the key
+// of its tenant.
 func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request, error) {
 	body, err := wire.Marshal(sweepTo(&sweep.Record{Sweep: *sw}, time.Time{}))
 	if err != nil {
@@ -97,11 +99,11 @@ func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request,
 	return request, nil
 }
 
-// mostReason is how many letters of a reason are shown.
+// mostReason limits the number of characters shown of a reason.
 const mostReason = 500
 
-// reasonIn is why the business refused a sweep: the reason of a JSON answer, or all that
-// it says.
+// reasonIn returns the gate's reason for refusing a sweep: the reason in a JSON response,
+// or the whole response.
 func reasonIn(reply httpcall.Reply) string {
 	var said struct{ Reason, Detail, Message, Error string }
 	text := string(reply.Body)
@@ -123,7 +125,7 @@ func reasonIn(reply httpcall.Reply) string {
 		text = string(letters[:mostReason]) + "…"
 	}
 	if text == "" {
-		return fmt.Sprintf("it answered %d", reply.Status)
+		return fmt.Sprintf("it responded with %d", reply.Status)
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// AddSweepLogs stores lines about items: one, or many.
+// AddSweepLogs stores one or more log lines about items.
 func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRequest) (*fairleadv1.AddSweepLogsResponse, error) {
 	var lines []sweep.Log
 	for _, line := range in.GetItems() {
@@ -34,7 +34,7 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	return &fairleadv1.AddSweepLogsResponse{}, nil
 }
 
-// ListSweepLogs lists lines about items, newest first.
+// ListSweepLogs returns log lines about items, newest first.
 func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogsRequest) (*fairleadv1.ListSweepLogsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 	return &fairleadv1.ListSweepLogsResponse{Items: items(lines, sweepLogTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListFailedItems lists items that failed for good. A page token is the first index that
-// the page may have: 0 is an index too, and never the first of a next page.
+// ListFailedItems returns items that failed for good. A page token is the smallest index
+// that the page may contain: index 0 exists, but is never the first of a next page.
 func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedItemsRequest) (*fairleadv1.ListFailedItemsResponse, error) {
 	first, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 	return &fairleadv1.ListFailedItemsResponse{Items: items(failed, failedItemTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListSweepHistory lists what happened to a sweep, newest first.
+// ListSweepHistory returns the events of a sweep, newest first.
 func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepHistoryRequest) (*fairleadv1.ListSweepHistoryResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 	return &fairleadv1.ListSweepHistoryResponse{Items: items(events, sweepEventTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListShards lists the parts of a sweep.
+// ListShards returns the shards of a sweep.
 func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.ListShardsResponse, error) {
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// knowDatabase refuses a sweep over a table of a database that is not known here, if
-// its kind is run here. Of other kinds only those know who run them, which may be
-// workers with databases of their own. Nodes of one cluster that run the same kinds are
-// set up alike: what one knows all know.
+// knowDatabase rejects a sweep over a table of an unknown database if this process runs the
+// sweep's kind. Other kinds may run on workers with databases of their own. All nodes of a
+// cluster that run the same kinds must have the same configuration: a database known to one
+// is known to all.
 func (s *Sweeps) knowDatabase(sw *sweep.Sweep) error {
 	table := sw.Source.Table
 	if table == nil || s.kinds == nil || s.kinds.Entry(sweep.KindOf(sw.Kind)) == nil || slices.Contains(s.databases, table.Database) {

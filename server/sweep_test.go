@@ -185,7 +185,7 @@ func TestTheBusinessMayRefuseASweep(t *testing.T) {
 	}{
 		{403, `{"reason":"the list is not ready"}`, 409, "refused by gate.before_create: the list is not ready"},
 		{400, "not\ntoday", 409, "not today"},
-		{410, "", 409, "it answered 410"},
+		{410, "", 409, "it responded with 410"},
 		{404, strings.Repeat("x", 2000), 409, "xxx…"},
 		{500, "oh", 502, "try again"},
 		{429, "oh", 502, "try again"},

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/message"
 )
@@ -18,20 +20,20 @@ import (
 // System implements the SystemService.
 type System struct {
 	store    Store
-	all      Store // what is stored of every tenant, for what Erase has to find
+	all      Store // unrestricted store, for Erase
 	client   *fairlead.Client
 	batches  *batch.Client
-	breakers func() []httpcall.Breaker // nil: there are none
+	holds    *hold.Client
+	breakers func() []httpcall.Breaker // nil = none
 	stopping <-chan struct{}
 }
 
-// NewSystem makes the service of a store as a whole. Who watches is let go when
-// the program stops.
+// NewSystem returns the service for a store as a whole. Closing stopping ends all watches.
 func NewSystem(store Store, stopping <-chan struct{}) *System {
-	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
+	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), stopping: stopping}
 }
 
-// GetStats returns what all jobs together have and do, and those of each tenant.
+// GetStats returns the usage of all jobs together and of each tenant.
 func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -44,25 +46,49 @@ func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*
 	return out, markPaused(ctx, s.client, out.GetTenants()...)
 }
 
-// watchPause is how long lies between two looks of WatchEvents.
+// historyLength is the default span of GetStatsHistory.
+const historyLength = time.Hour
+
+// GetStatsHistory returns the activity of the cluster over a span of time.
+func (s *System) GetStatsHistory(ctx context.Context, in *fairleadv1.GetStatsHistoryRequest) (*fairleadv1.GetStatsHistoryResponse, error) {
+	from, to := message.TimeOf(in.GetFrom()), message.TimeOf(in.GetTo())
+	if to.IsZero() {
+		to = time.Now().Add(hold.SampleEvery) // clocks differ a little
+	}
+	if from.IsZero() {
+		from = to.Add(-historyLength)
+	}
+	if !from.Before(to) {
+		return nil, fairlead.Invalid(fairlead.FieldError{Field: "from", Message: "must be earlier than to"})
+	}
+	samples, err := s.holds.Samples(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.GetStatsHistoryResponse{Every: durationpb.New(hold.SampleEvery), Items: items(samples, func(sample hold.Sample) *fairleadv1.Sample {
+		return &fairleadv1.Sample{At: message.Time(sample.At), Started: sample.Started, Running: int32(sample.Running)}
+	})}, nil
+}
+
+// watchPause is the interval between two checks in WatchEvents.
 const watchPause = time.Second
 
-// WatchEvents sends what happens, until the caller goes or the program stops.
+// WatchEvents sends events until the caller disconnects or the program shuts down.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
 	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })
 }
 
-// watcher reports what is different from its last look.
+// watcher reports changes since its last check.
 type watcher struct {
 	system *System
 	send   func(*fairleadv1.Event) error
 
 	stats    *fairleadv1.Stats
-	nodes    map[fairlead.NodeID]fairlead.Node // nil: this is the first look
-	failed   map[int64]struct{}                // those of the last look; nil: this is the first
-	lookedAt time.Time                         // for failures
-	open     map[int64]batch.State             // of batches that have not completed, the newest of them; nil: this is the first look
+	nodes    map[fairlead.NodeID]fairlead.Node // nil = first check
+	failed   map[int64]struct{}                // failures found in the last check; nil = first check
+	lookedAt time.Time                         // time of the last check for failures
+	open     map[int64]batch.State             // newest batches that have not completed; nil = first check
 }
 
 func (w *watcher) look(ctx context.Context) error {
@@ -91,7 +117,7 @@ func (w *watcher) lookAtStats(ctx context.Context) error {
 func (w *watcher) lookAtNodes(ctx context.Context) error {
 	nodes, err := w.system.client.Nodes(ctx)
 	if errors.Is(err, errForbidden) {
-		return nil // to this caller there are none
+		return nil // not visible to this caller
 	}
 	if err != nil {
 		return err
@@ -130,11 +156,11 @@ func (w *watcher) lookAtNodes(ctx context.Context) error {
 	return nil
 }
 
-// failureOverlap is how far a look reaches behind the one before: a failure may become
-// visible so long after the moment it is dated.
+// failureOverlap is how far a check reaches back into the period of the previous check: a
+// failure may become visible this long after its timestamp.
 const failureOverlap = time.Minute
 
-// lookAtFailures sees the jobs that failed lately, of very many at once those that were
+// lookAtFailures finds jobs that failed recently. If there are very many, it finds those
 // enqueued last.
 func (w *watcher) lookAtFailures(ctx context.Context) error {
 	now, err := w.system.store.Now(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// lookAtBatches sees the open batches, and those that were open at the last look.
+// lookAtBatches finds open batches, and those that were open in the last check.
 func (w *watcher) lookAtBatches(ctx context.Context) error {
 	batches, err := w.system.batches.List(ctx, batch.Filter{Open: true})
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *watcher) lookAtBatches(ctx context.Context) error {
 	return nil
 }
 
-// completed reads the batches that were open at the last look and are not any more.
+// completed reads the batches that were open in the last check and no longer are.
 func (w *watcher) completed(ctx context.Context, open map[int64]batch.State) ([]batch.Batch, error) {
 	var ids []int64
 	for id := range w.open {

@@ -8,7 +8,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// taskBefore reads the task that a request is about to change. A new one is none.
+// taskBefore reads the task that a request is about to change, or nil for a new task.
 func (s *services) taskBefore(ctx context.Context, request proto.Message) (proto.Message, error) {
 	ref := ""
 	switch about := request.(type) {

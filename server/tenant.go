@@ -16,7 +16,7 @@ type Tenants struct {
 	client *fairlead.Client
 }
 
-// NewTenants makes the service of a store's tenants.
+// NewTenants returns the service for the tenants of a store.
 func NewTenants(store Store) *Tenants {
 	return &Tenants{client: fairlead.NewClient(store)}
 }
@@ -53,7 +53,7 @@ func (s *Tenants) put(ctx context.Context, tenant fairlead.Tenant) (*fairleadv1.
 	return tenantTo(stored), nil
 }
 
-// GetTenant returns what is declared of a tenant.
+// GetTenant returns the declaration of a tenant.
 func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Tenant, error) {
 	tenant, err := s.client.Tenant(ctx, in.GetName())
 	if err != nil {
@@ -62,11 +62,11 @@ func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest
 	return tenantTo(tenant), nil
 }
 
-// ListTenants lists declared tenants by name.
+// ListTenants returns declared tenants, ordered by name.
 func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsRequest) (*fairleadv1.ListTenantsResponse, error) {
 	filter := fairlead.TenantFilter{After: in.GetPageToken(), Limit: int(in.GetPageSize())}
 	size := filter.Page()
-	filter.Limit = size + 1 // one more shows whether there is a next page
+	filter.Limit = size + 1 // one more to detect a next page
 	tenants, err := s.client.Tenants(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsReq
 	return &fairleadv1.ListTenantsResponse{Items: items(tenants, tenantTo), NextPageToken: next}, nil
 }
 
-// UpdateTenant replaces what is declared of a tenant. Without a version it
-// replaces whatever there is.
+// UpdateTenant replaces the declaration of a tenant. Without a version it replaces any
+// version.
 func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	tenant := tenantOf(in)
 	if tenant.Version == 0 {
@@ -89,7 +89,7 @@ func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fai
 	return s.put(ctx, tenant)
 }
 
-// DeleteTenant removes what is declared of a tenant.
+// DeleteTenant deletes the declaration of a tenant.
 func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
 	if err := whole(ctx); err != nil { // before its jobs are counted or cancelled
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequ
 	return &fairleadv1.PauseTenantResponse{}, nil
 }
 
-// GetTenantStats returns what a tenant's jobs have and do.
+// GetTenantStats returns the usage of a tenant.
 func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 	return nil, driver.NoSuchTenant(in.GetName())
 }
 
-// markPaused says of tenants whether they are paused, declared or not, to callers who may
-// know what is.
+// markPaused sets whether tenants are paused, declared or not, if the caller may see
+// pauses.
 func markPaused(ctx context.Context, client *fairlead.Client, tenants ...*fairleadv1.Usage) error {
 	pauses, err := client.Pauses(ctx)
 	if errors.Is(err, errForbidden) {
@@ -145,8 +145,8 @@ func markPaused(ctx context.Context, client *fairlead.Client, tenants ...*fairle
 	return err
 }
 
-// GetTenantSigningKey answers with the key that a declared tenant checks our
-// messages with.
+// GetTenantSigningKey returns the key with which a declared tenant verifies messages from
+// Fairlead.
 func (s *Tenants) GetTenantSigningKey(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.TenantSigningKey, error) {
 	tenant, err := s.client.Tenant(ctx, in.GetName())
 	if err != nil {

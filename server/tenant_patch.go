@@ -9,13 +9,13 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// patchTries is how often a change that names no version is made again if another caller
+// patchTries is the number of attempts for a change without a version if another caller
 // changes the tenant at the same time.
 const patchTries = 5
 
-// PatchTenant changes what is given of what is declared of a tenant.
+// PatchTenant changes the given fields of a tenant's declaration.
 func (s *Tenants) PatchTenant(ctx context.Context, in *fairleadv1.PatchTenantRequest) (*fairleadv1.Tenant, error) {
-	if err := whole(ctx); err != nil { // before it is said whether there is such a tenant
+	if err := whole(ctx); err != nil { // before revealing whether the tenant exists
 		return nil, err
 	}
 	for try := 1; ; try++ {
@@ -30,7 +30,8 @@ func (s *Tenants) PatchTenant(ctx context.Context, in *fairleadv1.PatchTenantReq
 	}
 }
 
-// patchTenant is a tenant with what is given. Without a version it replaces what was read.
+// patchTenant returns a tenant with the given fields changed. Without a version it replaces
+// the version that was read.
 func patchTenant(tenant fairlead.Tenant, in *fairleadv1.PatchTenantRequest) fairlead.Tenant {
 	set(&tenant.Parent, in.Parent)
 	setCount(&tenant.MaxRunning, in.MaxRunning)

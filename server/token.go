@@ -15,7 +15,7 @@ type Tokens struct {
 	registrar access.Store
 }
 
-// NewTokens makes the service of a store's tokens.
+// NewTokens returns the service for the tokens of a store.
 func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: registrar} }
 
 func tokenTo(t access.Token) *fairleadv1.Token {
@@ -25,7 +25,7 @@ func tokenTo(t access.Token) *fairleadv1.Token {
 	}
 }
 
-// CreateToken makes a token and tells its secret.
+// CreateToken creates a token and returns its secret.
 func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequest) (*fairleadv1.CreateTokenResponse, error) {
 	secret, hash, err := NewSecret()
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequ
 	return &fairleadv1.CreateTokenResponse{Token: tokenTo(stored), Secret: secret}, nil
 }
 
-// ListTokens lists all tokens.
+// ListTokens returns all tokens.
 func (s *Tokens) ListTokens(ctx context.Context, _ *fairleadv1.ListTokensRequest) (*fairleadv1.ListTokensResponse, error) {
 	tokens, err := s.registrar.Tokens(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Tokens) ListTokens(ctx context.Context, _ *fairleadv1.ListTokensRequest
 	return &fairleadv1.ListTokensResponse{Items: items(tokens, tokenTo)}, nil
 }
 
-// DeleteToken removes a token.
+// DeleteToken deletes a token.
 func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequest) (*fairleadv1.DeleteTokenResponse, error) {
 	if err := s.registrar.DeleteToken(ctx, in.GetId()); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 	return &fairleadv1.DeleteTokenResponse{}, nil
 }
 
-// WhoAmI returns who the caller is.
+// WhoAmI returns the caller's identity.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
 	who := callerOf(ctx).identity
 	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants, Kinds: who.Kinds, Queues: who.Queues}, nil
@@ -73,10 +73,10 @@ type AuditLog struct {
 	registrar access.Store
 }
 
-// NewAuditLog makes the service of a store's audit log.
+// NewAuditLog returns the service for the audit log of a store.
 func NewAuditLog(registrar access.Store) *AuditLog { return &AuditLog{registrar: registrar} }
 
-// ListAudit lists what was done, newest first.
+// ListAudit returns recorded actions, newest first.
 func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditRequest) (*fairleadv1.ListAuditResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	bounded, bound := paged.Within(ctx, pageBytes)
 	entries, err := s.registrar.AuditLog(bounded, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err

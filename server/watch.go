@@ -9,18 +9,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// watchEvery is how often a job, batch or sweep that a caller watches is read.
+// watchEvery is the interval at which a watched job, batch or sweep is read.
 const watchEvery = 250 * time.Millisecond
 
-// watch reads something again and again, and sends it whenever it has changed. It ends
-// when over reports true, when the caller goes or when the program stops. lasting is what
-// counts as a change: it leaves out what changes with the time alone.
+// watch reads an object repeatedly, and sends it after every change. It ends when over
+// returns true, the caller disconnects or the program shuts down. lasting returns the part
+// of the object that counts as a change, without fields that change only with time.
 func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struct{}, in In, get func(context.Context, In) (Out, error), lasting func(Out) Out, over func(Out) bool, send func(Out) error) error {
 	var last [sha256.Size]byte // what was sent may be large
+	expected := int64(answerShare)
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
-		share, err := reserve(ctx)
+		share, err := reserve(ctx, expected)
 		if errors.Is(err, errManyAnswers) {
-			return false, nil // the next look may find memory
+			return false, nil // memory may be available at the next read
 		}
 		if err != nil {
 			return false, err
@@ -29,6 +30,12 @@ func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struc
 		current, err := get(ctx, in)
 		if err != nil {
 			return false, err
+		}
+		if size := proto.Size(current); share.covers(size) {
+			expected = min(max(neededShare(size), expectedShare), answerShare)
+		} else {
+			expected = answerShare
+			return false, nil // it has grown; the next look waits for memory
 		}
 		now, err := proto.MarshalOptions{Deterministic: true}.Marshal(lasting(current))
 		if err != nil {
@@ -44,8 +51,8 @@ func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struc
 	})
 }
 
-// repeat calls look at once and then once per pause, until it is done or fails, the
-// caller goes or the program stops.
+// repeat calls look immediately and then at intervals, until look is done or fails, the
+// caller disconnects or the program shuts down.
 func repeat(ctx context.Context, stopping <-chan struct{}, pause time.Duration, look func() (done bool, err error)) error {
 	ticks := time.NewTicker(pause)
 	defer ticks.Stop()
@@ -55,7 +62,7 @@ func repeat(ctx context.Context, stopping <-chan struct{}, pause time.Duration, 
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		case <-stopping:
 			return nil
 		case <-ticks.C:

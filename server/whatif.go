@@ -18,12 +18,12 @@ type WhatIfs struct {
 	calendars *Calendars
 }
 
-// whatIfs makes the service beside those that save what is asked about.
+// whatIfs returns the service, based on the services that store the changes in question.
 func whatIfs(store scoped, schedules *Schedules, calendars *Calendars) *WhatIfs {
 	return &WhatIfs{store: store, jobs: fairlead.NewClient(store), schedules: schedules, calendars: calendars}
 }
 
-// WhatIf compares what happens as things are and with changes that are not made.
+// WhatIf compares the current outcome with the outcome of hypothetical changes.
 func (s *WhatIfs) WhatIf(ctx context.Context, in *fairleadv1.WhatIfRequest) (*fairleadv1.WhatIfResponse, error) {
 	q := question{
 		rules: fairlead.WhatIf{Slots: int(in.GetSlots())}, instants: schedule.WhatIf{Instants: int(in.GetInstants())}, of: len(in.GetChanges()),
@@ -51,16 +51,17 @@ func (s *WhatIfs) WhatIf(ctx context.Context, in *fairleadv1.WhatIfRequest) (*fa
 	return out, nil
 }
 
-// question is a request, by who answers it.
+// question is a request, split by the part that answers it.
 type question struct {
-	of            int // changes in all
+	of            int // total number of changes
 	rules         fairlead.WhatIf
-	rulePlaces    []int // of its changes among all
+	rulePlaces    []int // positions of the changes in rules among all changes
 	instants      schedule.WhatIf
 	instantPlaces []int
 }
 
-// read adds a change to the question, as the method that saves it reads it.
+// read adds a change to the question, with the same interpretation as the method that
+// stores it.
 func (s *WhatIfs) read(ctx context.Context, q *question, place int, in *fairleadv1.WhatIfChange) error {
 	given := 0
 	for _, there := range []bool{in.GetLimit() != nil, in.GetTenant() != nil, in.GetSchedule() != nil, in.GetSchedulePatch() != nil, in.GetCalendar() != nil} {
@@ -137,7 +138,7 @@ func (s *WhatIfs) schedule(ctx context.Context, in *fairleadv1.WhatIfChange) (sc
 	return sc, err
 }
 
-// placed names the fields of some of the changes by their places among all.
+// placed adjusts the field names in an error to the positions among all changes.
 func (q *question) placed(err error, places []int) error {
 	if len(places) == q.of {
 		return err
@@ -148,7 +149,7 @@ func (q *question) placed(err error, places []int) error {
 	return fairlead.MoveChanges(places, err)
 }
 
-// addForecast adds what would start.
+// addForecast adds the jobs that would start.
 func addForecast(out *fairleadv1.WhatIfResponse, f fairlead.Forecast) {
 	out.At, out.Slots, out.Idle = message.Time(f.At), int32(f.Slots), int32(f.Idle)
 	out.Before, out.After = items(f.Before.Starts, startTo), items(f.After.Starts, startTo)
@@ -176,7 +177,7 @@ func waitTo(w fairlead.ForecastWait) *fairleadv1.ForecastWait {
 	}
 }
 
-// addInstants adds what would become of instants.
+// addInstants adds the outcome of schedule instants.
 func addInstants(out *fairleadv1.WhatIfResponse, f schedule.Forecast) {
 	out.At, out.MoreSchedules = message.Time(f.At), f.More
 	for _, s := range f.Schedules {

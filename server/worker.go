@@ -18,35 +18,35 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Workers implements the WorkerService: it stands between remote workers and the
-// store. All that must not be lost is in the store, so that each call of a worker
-// may go to another server; what is kept here only saves questions.
+// Workers implements the WorkerService, which connects remote workers to the store.
+// Everything that must not be lost is in the store, so each call of a worker may go to a
+// different server; the state in memory only saves queries.
 type Workers struct {
 	store    Store
 	client   *sweep.Client
 	options  WorkerOptions
 	stopping <-chan struct{}
 
-	ended func(jobs ...*fairlead.Job) // reports runs that have ended to the node of this process
+	ended func(jobs ...*fairlead.Job) // reports ended runs to the node of this process
 
 	sessions *sessions
 	roster   *roster
 	starts   *starts.Counter
+	releases *releases
 
 	mu       sync.Mutex
 	crews    map[fairlead.NodeID]*crew
-	reported time.Time // when starts were last reported
-	swept    time.Time // when crews were last swept
+	reported time.Time // time of the last report of starts
+	swept    time.Time // time of the last sweep of crews
 }
 
-// WorkerOptions are what holds for remote workers. Zero values stand for the
-// defaults of a node.
+// WorkerOptions configures remote workers. Zero fields have the defaults of a node.
 type WorkerOptions struct {
-	Poll    time.Duration // how often a call that waits looks for work without being woken; default 1s
-	Beat    time.Duration // how often workers are to beat; default 2s
-	Lease   time.Duration // how long they may be silent if they do not say; default 10s
-	Grace   time.Duration // how long a job may go on after it was to stop; default 5s
-	Timeout time.Duration // of an attempt whose job and worker set none; default 1h
+	Poll    time.Duration // interval at which a waiting call looks for work without a wake; default 1s
+	Beat    time.Duration // interval between heartbeats of workers; default 2s
+	Lease   time.Duration // lease of workers that do not request one; default 10s
+	Grace   time.Duration // time a job may continue after a stop was requested; default 5s
+	Timeout time.Duration // timeout of attempts without a timeout of the job or worker; default 1h
 }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
@@ -63,25 +63,25 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	return o
 }
 
-// NewWorkers makes the service of remote workers. Who waits is let go when the
-// program stops.
+// NewWorkers returns the service for remote workers. Closing stopping ends all waiting
+// calls.
 func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
 		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
-		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
+		starts: starts.New(), releases: newReleases(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}
 }
 
-// The bounds of a lease that a worker may choose: short enough that another
-// node takes up its jobs soon, long enough that it can beat.
+// Limits of the lease that a worker may request: short enough that other nodes soon take
+// over its jobs, long enough for heartbeats.
 const (
 	shortestLease = 500 * time.Millisecond
 	longestLease  = 5 * time.Minute
 )
 
-// leaseOf is the lease that a worker gets.
+// leaseOf returns the lease of a worker.
 func (s *Workers) leaseOf(in *durationpb.Duration) (time.Duration, error) {
 	if in == nil {
 		return s.options.Lease, nil
@@ -93,8 +93,8 @@ func (s *Workers) leaseOf(in *durationpb.Duration) (time.Duration, error) {
 	return lease, nil
 }
 
-// beatOf is how often a worker with such a lease is to beat: at least three times
-// before it ends.
+// beatOf returns the heartbeat interval of a worker with the given lease: at least three
+// heartbeats per lease.
 func (s *Workers) beatOf(lease time.Duration) time.Duration { return min(s.options.Beat, lease/3) }
 
 // JoinWorker registers a worker.
@@ -141,7 +141,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := s.roster.admit(ctx, node.Owner); err != nil {
 		return nil, err
 	}
-	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
+	key, err := s.sessions.readKey(ctx) // read again, because other servers would reject a key removed by a restore
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	}, nil
 }
 
-// confidentialOf is what a worker declares to be confidential.
+// confidentialOf returns the confidential fields that a worker declares.
 func confidentialOf(defaults []*fairleadv1.KindDefaults) (fairlead.Confidential, error) {
 	all := fairlead.Confidential{}
 	for _, d := range defaults {
@@ -177,9 +177,9 @@ func confidentialOf(defaults []*fairleadv1.KindDefaults) (fairlead.Confidential,
 	return all, nil
 }
 
-// newToken is the token of a worker that joins. It is empty while a node runs a program
-// that is older than tokens: that may be a server behind the same balancer, which accepts
-// no session with a token.
+// newToken returns the token of a worker that joins. It returns an empty token while a node
+// runs a program older than tokens: that node may be a server behind the same load
+// balancer, which would reject sessions with a token.
 func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 	older, err := s.roster.hasOlder(ctx)
 	if err != nil || older {
@@ -188,7 +188,7 @@ func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 	return ownedToken(key, rand.Text(), callerOf(ctx).identity.Name), nil
 }
 
-// checkWorkerKinds refuses a worker that would run what speaks in the name of Fairlead.
+// checkWorkerKinds rejects a worker that would run jobs that speak on behalf of Fairlead.
 func checkWorkerKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if reserved.IsNodes(kind) {
@@ -198,9 +198,9 @@ func checkWorkerKinds(kinds []string) error {
 	return nil
 }
 
-// LeaveWorker ends the lease of a worker. What it still holds is taken back; it may have
-// run half of it. A worker that says so lives: it did not crash, also if it lost its
-// lease before.
+// LeaveWorker ends the lease of a worker. Jobs that the worker still holds are taken back;
+// they may be half done. A worker that calls this method is alive: it did not crash, even
+// if it lost its lease before.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 	return &fairleadv1.LeaveWorkerResponse{}, s.store.Leave(ctx, id)
 }
 
-// ListLeases lists what is leased to a worker.
+// ListLeases returns the jobs leased to a worker.
 func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -238,8 +238,8 @@ func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesReque
 	return out, nil
 }
 
-// enter fails unless the request comes from the worker that it names. Its context is
-// that of the worker, and brief.
+// enter returns an error unless the request comes from the worker that it names. It returns
+// a context for calls on behalf of that worker, with a timeout.
 func (s *Workers) enter(ctx context.Context, in inSession) (context.Context, context.CancelFunc, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -249,13 +249,13 @@ func (s *Workers) enter(ctx context.Context, in inSession) (context.Context, con
 	return ctx, cancel, nil
 }
 
-// brief bounds questions to the store: a worker whose lease is over meanwhile has
+// brief limits the duration of store calls to the lease: a worker whose lease has ended has
 // no use for the answer.
 func (s *Workers) brief(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.options.Lease)
 }
 
-// errGone tells a worker to start over.
+// errGone tells a worker to join again.
 func errGone(id fairlead.NodeID) error {
 	return fmt.Errorf("worker %d is not alive; stop its jobs and join again: %w", id, fairlead.ErrLeaseLost)
 }

@@ -19,7 +19,7 @@ const (
 	stopTimeout   = "timeout"
 )
 
-// BeatWorker extends the lease of a worker, and returns which jobs it is to stop.
+// BeatWorker extends the lease of a worker, and returns the jobs that it must stop.
 func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerReque
 	return out, err
 }
 
-// awaitStop waits until a caller may have asked to cancel a job of the worker.
+// awaitStop waits until the cancellation of a job of the worker may have been requested.
 func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
 	news, stop := s.listen(ctx, id, driver.WakeCancel)
 	defer stop()
@@ -60,7 +60,7 @@ func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.D
 	}
 }
 
-// hasNew reports whether a worker has not heard of one of the jobs to stop.
+// hasNew reports whether stops contains a job that the worker does not know of.
 func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	known := make(map[driver.Held]bool, len(heard))
 	for _, h := range heard {
@@ -74,8 +74,8 @@ func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 	return false
 }
 
-// beat is one sign of life of a worker. It returns how long it is until the next of
-// its jobs is over its time.
+// beat performs one heartbeat of a worker. It returns the time until the next of its jobs
+// exceeds its timeout.
 func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Duration) (*fairleadv1.BeatWorkerResponse, time.Duration, error) {
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
@@ -109,15 +109,15 @@ func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Durat
 	return &fairleadv1.BeatWorkerResponse{Lease: durationpb.New(lease), Cancel: inspection.stops, Drain: answer.Drain}, inspection.next, nil
 }
 
-// inspection is a look at what a worker runs.
+// inspection is a check of the jobs that a worker runs.
 type inspection struct {
 	answer         driver.BeatAnswer
 	node           *fairlead.Node
 	grace, timeout time.Duration
 
 	stops   []*fairleadv1.StopJob
-	overdue []fairlead.Settlement // of jobs that should have stopped a grace ago
-	next    time.Duration         // until another job is over its time
+	overdue []fairlead.Settlement // jobs that should have stopped at least a grace period ago
+	next    time.Duration         // time until another job exceeds its timeout
 }
 
 func (i *inspection) look(c *crew, running []*leased) {
@@ -140,10 +140,10 @@ func (i *inspection) look(c *crew, running []*leased) {
 	}
 }
 
-// stop asks the worker to stop a job. A grace after it was first asked, it gives up on the
-// job. A server that has just started asks first, however late the job is: the worker may
-// have ended the run, or never have heard of it, and could not say so while no server
-// answered.
+// stop tells the worker to stop a job. It gives up on the job a grace period after the
+// first request. A server that has just started always makes a request first, however late
+// the job is: the worker may have ended the run, or may not know of the request, and could
+// not report that while no server responded.
 func (i *inspection) stop(l *leased, reason string, cause error) {
 	if l.told.IsZero() {
 		l.told = time.Now()
@@ -157,8 +157,8 @@ func (i *inspection) stop(l *leased, reason string, cause error) {
 	i.overdue = append(i.overdue, verdict.Decide(job, driver.EntryOf(i.node, job.Kind), errors.Join(verdict.ErrStuck, cause), cause, nil))
 }
 
-// settleOverdue ends runs that the worker would not end. What it says of them
-// later is too late.
+// settleOverdue ends runs that the worker has failed to end. Later reports by the worker
+// are ignored.
 func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead.Settlement) error {
 	if len(overdue) == 0 {
 		return nil
@@ -177,12 +177,12 @@ func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead
 	return nil
 }
 
-// reportEvery is how often what workers started is reported: often enough for
-// statistics to show the last minute.
+// reportEvery is the interval at which started jobs are reported: often enough for
+// statistics on the last minute.
 const reportEvery = 5 * time.Second
 
-// report passes on to the store what workers have started through this server. If that
-// fails, a later beat does it.
+// report passes the jobs that workers have started through this server to the store. After
+// a failure, a later heartbeat tries again.
 func (s *Workers) report(ctx context.Context) {
 	s.mu.Lock()
 	due := time.Since(s.reported) >= reportEvery

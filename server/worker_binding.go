@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// bind limits a worker that joins to what its token is bound to, and names the owner of its
-// session. It refuses kinds and queues that the token is not for.
+// bind restricts a joining worker to the tenants, kinds and queues of its token, and sets
+// the owner of its session. It rejects kinds and queues that the token does not cover.
 func (i Identity) bind(node *fairlead.Node) error {
 	refused := append(outside("kinds", node.Kinds, i.Kinds), outside("queues", node.Queues, i.Queues)...)
 	if len(refused) > 0 {
@@ -25,7 +25,8 @@ func (i Identity) bind(node *fairlead.Node) error {
 	return nil
 }
 
-// outside returns a complaint about each name that is none of those that a token is bound to.
+// outside returns an error for each name that is not among those that a token is restricted
+// to.
 func outside(field string, names, bound []string) (refused []fairlead.FieldError) {
 	for n, name := range names {
 		if bound != nil && !slices.Contains(bound, name) {
@@ -37,11 +38,11 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 	return refused
 }
 
-// errNarrowed is the answer to a worker that joined when its token was bound to more.
+// errNarrowed is the error for a worker that joined when its token covered more.
 var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token no longer covers everything that the worker joined for; join again"}
 
-// covers fails with errNarrowed if a worker may run jobs that the caller may not: its token
-// was replaced by one of the same name, or its identity provider has changed its claims.
+// covers returns errNarrowed if a worker may run jobs that the caller may not: its token
+// was replaced by one with the same name, or the identity provider has changed its claims.
 func (i Identity) covers(node *fairlead.Node) error {
 	for _, binding := range []struct{ bound, has []string }{{i.Kinds, node.Kinds}, {i.Queues, node.Queues}, {i.Tenants, node.Tenants}} {
 		if binding.bound != nil && (len(binding.has) == 0 || len(outside("", binding.has, binding.bound)) > 0) {
@@ -51,8 +52,9 @@ func (i Identity) covers(node *fairlead.Node) error {
 	return nil
 }
 
-// mayMake returns complaints about a job that a worker asks for in the place of its own: one
-// of a kind, a queue or a tenant that its token is not for.
+// mayMake returns errors for a job that a worker requests as a replacement for its own, if
+// the token does not cover its kind, queue or tenant, or if the job may cancel such a job,
+// because kinds and queues share the keys of a tenant.
 func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
 	job := message.NewJobOf(in)
 	if job.Queue == "" {
@@ -68,6 +70,11 @@ func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.
 		if binding.bound != nil && !slices.Contains(binding.bound, binding.name) {
 			refused = append(refused, fairlead.FieldError{Field: at + binding.field, Message: fmt.Sprintf("is %q, which the token is not for", binding.name)})
 		}
+	}
+	if job.OnDuplicate == fairlead.ReplaceDuplicate && (i.Kinds != nil || i.Queues != nil) {
+		refused = append(refused, fairlead.FieldError{
+			Field: at + "on_duplicate", Message: `is "replace", which could cancel jobs of other kinds and queues; use "keep" or "error", or a token that is not bound to kinds or queues`,
+		})
 	}
 	return refused
 }

@@ -72,16 +72,22 @@ func TestABoundWorkerIsRefusedWhatItsTokenIsNotForByREST(t *testing.T) {
 	if leased, _ = a.send(200, "POST", path+"/lease", "{"+session+`,"queues":["fast","default"]}`, as...); len(listOf(leased, "jobs")) != 0 {
 		t.Errorf("leased %v of other queues", leased)
 	}
+	theirs := a.add(fairlead.Job{Kind: "http", Queue: "slow", Tenant: "acme", Key: "theirs"})
 	for field, replace := range map[string]string{
 		"kind":   `{"kind":"http","queue":"slow","tenant":"acme"}`,
 		"queue":  `{"kind":"mail","tenant":"acme"}`,
 		"tenant": `{"kind":"mail","queue":"slow"}`,
+
+		"on_duplicate": `{"kind":"mail","queue":"slow","tenant":"acme","key":"theirs","on_duplicate":"replace"}`,
 	} {
 		end := fmt.Sprintf(`{%s,"settlements":[{"id":%q,"fence":%q,"outcome":"succeed","replace":%s}]}`, session, jobs[0]["id"], jobs[0]["fence"], replace)
 		answer, _ := a.send(400, "POST", path+"/settle", end, as...)
 		if got := listOf(answer, "errors"); len(got) != 1 || got[0]["field"] != "settlements[0].replace."+field {
 			t.Errorf("a replacement of another %s: %v", field, answer)
 		}
+	}
+	if job, err := a.client.Get(t.Context(), theirs.ID); err != nil || job.State != fairlead.Ready {
+		t.Errorf("the job of another kind is %v: %v", job, err)
 	}
 	end := fmt.Sprintf(`{%s,"settlements":[{"id":%q,"fence":%q,"outcome":"succeed","replace":{"kind":"mail","queue":"slow","tenant":"acme"}}]}`, session, jobs[0]["id"], jobs[0]["fence"])
 	if settled, _ := a.send(200, "POST", path+"/settle", end, as...); listOf(settled, "results")[0]["state"] != "succeeded" {

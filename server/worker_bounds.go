@@ -9,16 +9,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Bounds of what workers may declare. All servers read what each worker has declared, and
-// every answer is masked by what all of them have.
+// Limits for the declarations of workers. All servers read what each worker has declared,
+// and mask every response accordingly.
 const (
-	maxJoinNames        = 128 << 10 // bytes of the kinds and queues of a worker
-	maxJoinConfidential = 1_000     // confidential fields that one join names
-	maxConfidentialAll  = 10_000    // confidential fields in all, from which on joins add none
-	maxOwnerSessions    = 1_000     // live workers of one token
+	maxJoinNames        = 128 << 10 // total size of a worker's kinds and queues in bytes
+	maxJoinConfidential = 1_000     // number of confidential fields in one join
+	maxConfidentialAll  = 10_000    // total number of confidential fields, above which joins add no more
+	maxOwnerSessions    = 1_000     // number of live workers of one token
 )
 
-// checkNames refuses a worker with so many long names that all servers would be slowed.
+// checkNames rejects a worker whose names are so long that they would slow down all
+// servers.
 func checkNames(node *fairlead.Node) error {
 	bytes := 0
 	for _, name := range slices.Concat(node.Kinds, node.Queues) {
@@ -30,8 +31,8 @@ func checkNames(node *fairlead.Node) error {
 	return nil
 }
 
-// checkConfidential refuses more confidential fields than a join may name, or may add to the
-// known ones.
+// checkConfidential rejects confidential fields beyond the limits for one join and for the
+// total.
 func checkConfidential(declared, known fairlead.Confidential) error {
 	named, added, all := 0, 0, 0
 	for kind, fields := range declared {
@@ -54,7 +55,7 @@ func checkConfidential(declared, known fairlead.Confidential) error {
 	return nil
 }
 
-// errSessions is the answer to a token with too many workers.
+// errSessions is the error for a token with too many workers.
 var errSessions = &rest.Error{
 	Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("the token already has %d live workers, the maximum; stop some or use another token", maxOwnerSessions),
 }

@@ -95,6 +95,14 @@ func TestJoinsAddConfidentialFieldsUpToABound(t *testing.T) {
 	if _, err := workers.JoinWorker(t.Context(), declaring("w0", 1000, 1)); err != nil {
 		t.Errorf("a worker that joins again: %v", err)
 	}
+	// Those of kinds that no longer exist can be removed, by an admin alone.
+	_, err = workers.JoinWorker(t.Context(), declaring("new", 1, 1))
+	wantField(t, err, "defaults")
+	a.send(403, "PUT", "/api/v1/kinds/w0-0", `{"confidential":[]}`, a.as(a.token(access.RoleOperator, ""))...)
+	a.send(200, "PUT", "/api/v1/kinds/w0-0", `{"confidential":[]}`, a.as(a.token(access.RoleAdmin, ""))...)
+	if _, err := workers.JoinWorker(t.Context(), declaring("new", 1, 1)); err != nil {
+		t.Errorf("a join after fields were removed: %v", err)
+	}
 }
 
 func TestATokenHasABoundedNumberOfLiveWorkers(t *testing.T) {

@@ -10,29 +10,30 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// crew is what this server remembers of one worker: the jobs that it runs, as far
-// as the server has come to know them.
+// crew contains this server's knowledge of one worker: the jobs it runs, as far as the
+// server knows them.
 type crew struct {
-	leasing sync.Mutex // held while jobs are leased, so that two calls do not fill one slot
+	leasing sync.Mutex // held while leasing jobs, so that two calls do not fill the same slot
 
 	mu         sync.Mutex
 	leases     map[driver.Held]*leased
-	suspectsAt time.Time     // when it last looked for crash suspects
+	suspectsAt time.Time     // time of the last search for crash suspects
 	freed      chan struct{} // closed when slots become free
 	used       time.Time
+	large      bool // the jobs leased last took more memory than leases reserve at first
 
-	few int // jobs to lease at once, because those before were large; 0: as many as there are slots
+	few int // number of jobs to lease at once, because the last ones were large; 0 = as many as there are slots
 }
 
 // leased is a job that a worker runs.
 type leased struct {
 	job  *fairlead.Job
-	told time.Time // when this server first asked the worker to stop it; zero: not yet
-	part *part     // of a sweep that it goes over, if it does and that is known
-	idle bool      // its last orders were to begin no items of that
+	told time.Time // time of this server's first stop request; zero = none
+	part *part     // shard that the job processes, if any and if known
+	idle bool      // whether its last orders were to start no items of the shard
 }
 
-// crewOf finds or makes what is remembered of a worker.
+// crewOf returns the crew of a worker, and creates it if necessary.
 func (s *Workers) crewOf(id fairlead.NodeID) *crew {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +48,8 @@ func (s *Workers) crewOf(id fairlead.NodeID) *crew {
 	return c
 }
 
-// sweep forgets workers that have not been heard of for so long that they are
-// dead, or talk to another server. s.mu is held.
+// sweep removes workers without requests for so long that they are dead, or use another
+// server. The caller must hold s.mu.
 func (s *Workers) sweep(now time.Time) {
 	if now.Sub(s.swept) < longestLease {
 		return
@@ -67,14 +68,15 @@ func (s *Workers) forget(id fairlead.NodeID) {
 	delete(s.crews, id)
 }
 
-// whenFreed is closed once a job of the worker was settled here.
+// whenFreed returns a channel that is closed when a job of the worker is settled on this
+// server.
 func (c *crew) whenFreed() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.freed
 }
 
-// settled notes that jobs are no longer leased.
+// settled removes jobs that are no longer leased.
 func (c *crew) settled(held []driver.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +87,7 @@ func (c *crew) settled(held []driver.Held) {
 	c.freed = make(chan struct{})
 }
 
-// add notes jobs that were leased, without what makes them large.
+// add adds leased jobs, without their documents.
 func (c *crew) add(jobs []*fairlead.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +100,8 @@ func (c *crew) add(jobs []*fairlead.Job) {
 
 func heldOf(job *fairlead.Job) driver.Held { return driver.Held{ID: job.ID, Fence: job.Fence} }
 
-// running lists the leases, of which those that another server made are read from
-// the store first.
+// running returns the leases. It reads the jobs of leases made by other servers from the
+// store first.
 func (s *Workers) running(ctx context.Context, c *crew, held []driver.Held) ([]*leased, error) {
 	jobs, err := paged.Bare(ctx, s.store, c.keepOnly(held))
 	if err != nil {
@@ -117,7 +119,7 @@ func (s *Workers) running(ctx context.Context, c *crew, held []driver.Held) ([]*
 	return running, nil
 }
 
-// keepOnly forgets leases that are over, and lists the jobs that are not known.
+// keepOnly removes leases that have ended, and returns the jobs that are unknown.
 func (c *crew) keepOnly(held []driver.Held) (unknown []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// NoteItems keeps what a worker has to say of items.
+// NoteItems stores a worker's log lines about items.
 func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -33,13 +33,13 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 	if in.GetStop() != "" {
 		_, err = s.client.Stop(ctx, part.sweep, "", in.GetStop())
 		if errors.Is(err, fairlead.ErrConflict) {
-			err = nil // it does not run any more
+			err = nil // the sweep is no longer running
 		}
 	}
 	return &fairleadv1.NoteItemsResponse{}, err
 }
 
-// ListRetries lists items that are to be tried again.
+// ListRetries returns items to be retried.
 func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesReq
 	return &fairleadv1.ListRetriesResponse{Indexes: indexes}, err
 }
 
-// ListShardItems returns items of the list of a shard's sweep.
+// ListShardItems returns items from the list of a shard's sweep.
 func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardIt
 	return &fairleadv1.ListShardItemsResponse{Items: items}, err
 }
 
-// lines are what is to be kept of items.
+// lines returns the log lines to store.
 func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	strangers := strangers{part: p}
 	var lines []sweep.Log
@@ -85,7 +85,7 @@ func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	return lines, strangers.err()
 }
 
-// outcomes are the failed items. Those that are done now are checked too.
+// outcomes returns the failed items. It also validates the items that are now done.
 func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]sweep.FailedItem, error) {
 	strangers := strangers{part: p}
 	var failed []sweep.FailedItem
@@ -99,7 +99,7 @@ func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]sweep.FailedItem, er
 	return failed, strangers.err()
 }
 
-// strangers are items of other shards: they are not the worker's.
+// strangers collects errors for items of other shards, which the worker must not report.
 type strangers struct {
 	part    *part
 	refused fairlead.InvalidError

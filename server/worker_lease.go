@@ -16,7 +16,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// longestWait is how long a call may wait for jobs: less than what proxies allow.
+// longestWait limits how long a call may wait for jobs: less than the timeout of common
+// proxies.
 const longestWait = time.Minute
 
 // Values of LeaseJobsRequest.suspects.
@@ -25,7 +26,7 @@ const (
 	noSuspects   = "none"
 )
 
-// LeaseJobs leases jobs to a worker, and waits for some if there are none.
+// LeaseJobs leases jobs to a worker. If none are ready, it waits.
 func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -38,25 +39,67 @@ func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest
 	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), wait)
 	defer w.end()
 	for {
-		share, err := reserve(ctx)
+		jobs, drain, share, err := s.leaseWithin(ctx, w.crew, in)
 		if err != nil {
 			return nil, err
 		}
-		jobs, drain, err := s.lease(ctx, w.crew, in)
-		answer := s.leaseAnswer(jobs, drain)
+		answer := &fairleadv1.LeaseJobsResponse{Jobs: messagesOf(jobs), Drain: drain}
 		share.settle(proto.Size(answer))
-		if err != nil || len(jobs) > 0 || !w.forJobs(ctx) {
-			return answer, err
+		if len(jobs) > 0 || !w.forJobs(ctx) {
+			return answer, nil
 		}
 	}
 }
 
-func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.LeaseJobsResponse {
-	out := &fairleadv1.LeaseJobsResponse{Drain: drain}
+func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 	for _, job := range jobs {
-		out.Jobs = append(out.Jobs, message.Job(job))
+		out = append(out, message.Job(job))
 	}
 	return out
+}
+
+// leaseWithin leases jobs to a worker within the memory for answers, of which the caller gives
+// back the share. Before it knows how large the jobs are it reserves little, because many
+// workers have the same token. If that was too little it releases the jobs, and leases again
+// once there is memory for large ones.
+func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *answering, err error) {
+	for {
+		if share, err = reserve(ctx, c.share()); err != nil {
+			return nil, false, nil, err
+		}
+		if jobs, drain, err = s.lease(ctx, c, in); err != nil {
+			share.settle(0)
+			return nil, false, nil, err
+		}
+		size := 0
+		for _, job := range jobs {
+			size += len(job.Args) + len(job.Memo) + len(job.Progress)
+		}
+		if c.expect(size); share.covers(size) {
+			return jobs, drain, share, nil
+		}
+		share.settle(0)
+		if err := s.unsent(ctx, c, jobs, false); err != nil {
+			return nil, false, nil, err
+		}
+	}
+}
+
+// share returns the memory to reserve for the next lease of the worker.
+func (c *crew) share() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.large {
+		return answerShare
+	}
+	return expectedShare
+}
+
+// expect notes the bytes of the jobs that were leased last. The next ones are likely to be alike.
+func (c *crew) expect(bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.large = neededShare(bytes) > expectedShare
 }
 
 // waitOf is how long a call waits.
@@ -68,8 +111,8 @@ func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, erro
 	return min(wait, longest), nil
 }
 
-// StreamJobs leases jobs to a worker whenever it has free slots, until it goes,
-// its lease is lost or the program stops.
+// StreamJobs leases jobs to a worker whenever it has free slots, until the worker
+// disconnects or loses its lease, or the program shuts down.
 func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -90,46 +133,29 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 
 // leaseAndSend leases jobs and sends them one by one.
 func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.LeaseJobsRequest, send func(*fairleadv1.Job) error) error {
-	share, err := reserve(ctx)
+	jobs, _, share, err := s.leaseWithin(ctx, c, ask)
 	if err != nil {
 		return err
 	}
 	defer share.settle(0)
-	jobs, _, err := s.lease(ctx, c, ask)
-	if err != nil {
-		return err
-	}
-	for i, job := range jobs {
-		if err := send(message.Job(job)); err != nil {
+	messages := messagesOf(jobs)
+	share.settle(proto.Size(&fairleadv1.LeaseJobsResponse{Jobs: messages}))
+	for i, job := range messages {
+		if err := send(job); err != nil {
 			return s.unsent(ctx, c, jobs[i:], true)
 		}
 	}
 	return nil
 }
 
-// unsent releases jobs that the worker did not get any more. The first of them may have
-// reached it, if it was sent.
-func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
-	ctx, cancel := s.brief(context.WithoutCancel(ctx))
-	defer cancel()
-	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
-	for i, job := range jobs {
-		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0 || !sent}
-	}
-	defer c.settled(held)
-	_, err := s.store.Settle(ctx, settlements)
-	return err
-}
-
 // lease claims jobs for the free slots of a worker.
 func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
 	c.leasing.Lock()
 	defer c.leasing.Unlock()
-	if ctx.Err() != nil { // it has gone while another call had its turn
+	if ctx.Err() != nil { // disconnected while another call had its turn
 		return nil, false, ctx.Err()
 	}
-	asking, cancel := s.brief(context.WithoutCancel(ctx)) // what was claimed must be known
+	asking, cancel := s.brief(context.WithoutCancel(ctx)) // claimed jobs must be recorded
 	defer cancel()
 	node, err := s.roster.find(asking, fairlead.NodeID(in.GetId()))
 	if err != nil || node.Draining {
@@ -167,8 +193,8 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	return jobs, false, nil
 }
 
-// claimWhole claims jobs whose documents fit into an answer. It gives the others back, and
-// next time asks for fewer. c.leasing is held.
+// claimWhole claims jobs with documents that fit into a response. It releases the others,
+// and claims fewer jobs next time. The caller must hold c.leasing.
 func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
 	if ask.Bytes = pageBytes; c.few > 0 {
 		ask.Max = min(ask.Max, c.few)
@@ -193,7 +219,7 @@ func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]
 	return whole, err
 }
 
-// claimOf is what a worker may claim that holds so many jobs.
+// claimOf returns the claim for a worker that holds the given number of jobs.
 func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) driver.Claim {
 	room := node.Slots - held
 	if most := int(in.GetMax()); most > 0 {
@@ -212,7 +238,7 @@ func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) dri
 	return claim
 }
 
-// among are the wanted queues that a node serves.
+// among returns the wanted queues that a node serves.
 func among(wanted, served []string) []string {
 	if len(served) == 0 {
 		return wanted
@@ -228,9 +254,9 @@ func among(wanted, served []string) []string {
 	return queues
 }
 
-// leaseSuspect claims a job that may have killed its node, unless the worker has
-// one already. It does not look each time, unless it was asked for nothing else:
-// there are hardly ever any.
+// leaseSuspect claims a job that may have killed its node, unless the worker already has
+// one. It does not search on every call, except if the call requests only suspects, because
+// suspects are rare.
 func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, held []driver.Held, only bool) ([]*fairlead.Job, error) {
 	if !c.looksForSuspects(s.options.Poll) && !only {
 		return nil, nil
@@ -248,7 +274,7 @@ func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, h
 	return s.store.Claim(ctx, ask)
 }
 
-// looksForSuspects reports whether it is time to look for them again.
+// looksForSuspects reports whether it is time for another search.
 func (c *crew) looksForSuspects(every time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// ownerBytes is how many bytes of a proof a token has. A token of a worker has at most 64
+// ownerBytes is the size of the proof in a token. The token of a worker has at most 64
 // characters.
 const ownerBytes = 16
 
-// ownedToken returns the token of a worker whose session only its owner, the name of the
-// caller who opened it, may use. Servers older than owners take it for any other token.
+// ownedToken returns the token of a worker for a session that only its owner may use: the
+// caller who opened it, by name. Older servers treat it like any other token.
 func ownedToken(key []byte, secret, owner string) string {
 	return secret + tokenMark + ownerProof(key, secret, owner)
 }
@@ -27,11 +27,11 @@ func ownerProof(key []byte, secret, owner string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:ownerBytes])
 }
 
-// errOtherOwner is the answer to a caller that sends a session of another token.
+// errOtherOwner is the error for a caller that sends a session opened with another token.
 var errOtherOwner = &rest.Error{Status: http.StatusForbidden, Detail: "another token opened the session; join with this one"}
 
-// checkOwner fails unless the caller opened the session of a worker's token. Whose session it
-// is that an older server has opened is not known: it is everyone's until it ends.
+// checkOwner returns an error unless the caller opened the session of a worker's token.
+// Sessions opened by older servers have no owner: all callers may use them until they end.
 func checkOwner(key []byte, token, owner string) error {
 	secret, proof, owned := strings.Cut(token, tokenMark)
 	if owned && !hmac.Equal([]byte(proof), []byte(ownerProof(key, secret, owner))) {

@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// roster knows the workers that have joined. One look at all nodes serves every
-// worker of this server for a while.
+// roster contains the workers that have joined. One query for all nodes serves every worker
+// of this server for a while.
 type roster struct {
 	store Store
-	fresh time.Duration // how old a look may be
+	fresh time.Duration // maximum age of a query result
 
 	mu     sync.Mutex
 	looked time.Time
 	nodes  map[fairlead.NodeID]fairlead.Node
 }
 
-// find returns a worker that is alive. It fails with ErrLeaseLost.
+// find returns a live worker, or ErrLeaseLost.
 func (r *roster) find(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,8 +36,8 @@ func (r *roster) find(ctx context.Context, id fairlead.NodeID) (fairlead.Node, e
 	return node, nil
 }
 
-// hasOlder reports whether a live node, which is what a server is too, runs a program that
-// is older than tokens.
+// hasOlder reports whether a live node, possibly a server, runs a program that is older
+// than tokens.
 func (r *roster) hasOlder(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,9 +54,9 @@ func (r *roster) hasOlder(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// admit fails with errSessions if a token has as many live workers as it may have. It looks at
-// the nodes anew, as many may join at once; those that join on other servers at the same
-// instant may be overlooked.
+// admit returns errSessions if a token has the maximum number of live workers. It queries
+// the nodes again, because many workers may join at once; it may overlook workers that join
+// through other servers at the same moment.
 func (r *roster) admit(ctx context.Context, owner string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *roster) look(ctx context.Context) error {
 	return nil
 }
 
-// forget makes the next question look again.
+// forget makes the next call query again.
 func (r *roster) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,21 +16,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// sessions tell workers apart. A session is made of the worker's id, its token in the
-// store and a key that all servers of a store share, so that none of them has to
-// remember it.
+// sessions authenticates workers. A session is derived from the worker's ID, its token in
+// the store and a key shared by all servers of a store, so that servers need not remember
+// sessions.
 type sessions struct {
 	store Store
 
 	mu     sync.Mutex
-	made   []byte    // the key; nil: not yet asked for
-	looked time.Time // when it was last asked for
+	made   []byte    // the key; nil = not read yet
+	looked time.Time // time of the last read
 }
 
-// lookAgain is how often the key is read again because of sessions that do not match.
+// lookAgain is the minimum interval at which the key is read again because of sessions that
+// do not match.
 const lookAgain = time.Second
 
-// key is the key of all sessions, which may be older than a restore of the database.
+// key returns the key of all sessions. It may be older than a restore of the database.
 func (s *sessions) key(ctx context.Context) ([]byte, error) {
 	s.mu.Lock()
 	made := s.made
@@ -41,8 +42,8 @@ func (s *sessions) key(ctx context.Context) ([]byte, error) {
 	return s.readKey(ctx)
 }
 
-// readKey reads the key. A restore may have taken it back, and another server may have
-// made another one since.
+// readKey reads the key. A restore may have removed it, and another server may have created
+// a new one since.
 func (s *sessions) readKey(ctx context.Context) ([]byte, error) {
 	key, err := s.store.Secret(ctx, "worker-session")
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *sessions) readKey(ctx context.Context) ([]byte, error) {
 	return key, nil
 }
 
-// mayLook reports whether the key may be read again, and counts as a look.
+// mayLook reports whether the key may be read again, and records the read.
 func (s *sessions) mayLook() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,9 +66,9 @@ func (s *sessions) mayLook() bool {
 	return true
 }
 
-// sessionOf is the session of a worker. The token is part of it: if the database loses
-// the commit of a worker that joined and gives its id to another, each has its own. A
-// worker without a token has the session that servers older than tokens make and accept.
+// sessionOf returns the session of a worker. It includes the token: if the database loses
+// the commit of a joined worker and gives its ID to another, their sessions differ. A
+// worker without a token has a session that servers older than tokens create and accept.
 func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "worker %d", id)
@@ -81,7 +82,7 @@ func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 // tokenMark separates a session's proof from its token.
 const tokenMark = "."
 
-// errOtherSession is the answer to a caller that is not the worker which its request names.
+// errOtherSession is the error for a caller that is not the worker named in its request.
 var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session does not belong to the worker; send the session from the response to Join"}
 
 // inSession is a request of a worker.
@@ -90,8 +91,9 @@ type inSession interface {
 	GetSession() string
 }
 
-// enter fails unless the request comes from the worker that it names, with the token that
-// opened its session. It returns the context in which the store speaks for that worker.
+// enter returns an error unless the request comes from the worker that it names, with the
+// token that opened its session. It returns a context for store calls on behalf of that
+// worker.
 func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, error) {
 	key, err := s.key(ctx)
 	if err != nil {

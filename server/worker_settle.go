@@ -23,7 +23,7 @@ const (
 	outcomeAwait   = "await"
 )
 
-// SettleJobs ends runs as the worker reports them.
+// SettleJobs ends runs according to the worker's reports.
 func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -62,12 +62,13 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 	return &fairleadv1.SettleJobsResponse{Results: reported.results}, nil
 }
 
-// heldPause is between two tries to settle jobs that an open transaction holds.
+// heldPause is the delay between two attempts to settle jobs that are locked by an open
+// transaction.
 const heldPause = 100 * time.Millisecond
 
-// settleHeld settles the jobs that are answered as held, for a worker that does not know
-// this answer. Such a worker takes calls that fail quickly for a refusal, and gives the run
-// up as failed: so the call waits for as long as it may take before it fails.
+// settleHeld settles the jobs answered as held, for a worker that does not know this
+// answer. Such a worker takes a call that fails quickly for a rejection, and gives up the
+// run as failed: so the call waits as long as possible before it fails.
 func (s *Workers) settleHeld(ctx context.Context, id fairlead.NodeID, reported *report, settled []fairlead.Settled) error {
 	for i := range settled {
 		for settled[i] == fairlead.SettledHeld {
@@ -87,7 +88,7 @@ func (s *Workers) settleHeld(ctx context.Context, id fairlead.NodeID, reported *
 	return nil
 }
 
-// ended returns the leases that the store's answers have ended.
+// ended returns the leases that ended according to the store's answers.
 func (b *report) ended(settled []fairlead.Settled) []driver.Held {
 	var ended []driver.Held
 	for i, lease := range b.held {
@@ -98,7 +99,7 @@ func (b *report) ended(settled []fairlead.Settled) []driver.Held {
 	return ended
 }
 
-// endedJobs returns the jobs whose runs the store's answers have ended.
+// endedJobs returns the jobs whose runs ended according to the store's answers.
 func (b *report) endedJobs(jobs map[driver.Held]*fairlead.Job, settled []fairlead.Settled) []*fairlead.Job {
 	var ended []*fairlead.Job
 	for _, lease := range b.ended(settled) {
@@ -107,12 +108,12 @@ func (b *report) endedJobs(jobs map[driver.Held]*fairlead.Job, settled []fairlea
 	return ended
 }
 
-// report is what a worker reports at once.
+// report is a set of ended runs reported by a worker.
 type report struct {
 	results     []*fairleadv1.RunEnded
-	settlements []fairlead.Settlement // of jobs that still run
+	settlements []fairlead.Settlement // settlements of jobs that still run
 	held        []driver.Held
-	at          []int // where their results are
+	at          []int // positions of their results
 }
 
 func newReport(node *fairlead.Node, jobs map[driver.Held]*fairlead.Job, ends []*fairleadv1.RunEnd) *report {
@@ -133,8 +134,8 @@ func newReport(node *fairlead.Node, jobs map[driver.Held]*fairlead.Job, ends []*
 	return b
 }
 
-// resultOfRepeat returns what a settlement led to whose run has ended: it is what
-// was asked then, or the job went on without the worker.
+// resultOfRepeat returns the result of a settlement for a run that has already ended:
+// either it ended as requested, or the job continued without the worker.
 func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, state string) {
 	result, state = resultOf(settlement, fairlead.SettledAsAsked)
 	switch {
@@ -148,8 +149,8 @@ func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, 
 	return resultLost, ""
 }
 
-// wasTaken reports whether a job was ended because it was taken from its node, so
-// that nothing the worker says has led to it.
+// wasTaken reports whether a job ended because it was taken from its node, and not because
+// of a report by the worker.
 func wasTaken(job *fairlead.Job) bool {
 	switch job.Reason {
 	case fairlead.ReasonCrash, fairlead.ReasonPoison, fairlead.ReasonReplaced:
@@ -158,8 +159,8 @@ func wasTaken(job *fairlead.Job) bool {
 	return false
 }
 
-// settler is the worker as it joined. One that has died since may still say what
-// became of its jobs: unless they were taken back it counts.
+// settler returns the worker as it joined. A worker that has died since may still report
+// the results of its jobs: they count unless the jobs were taken back.
 func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
 	node, err := s.roster.find(ctx, id)
 	if errors.Is(err, fairlead.ErrLeaseLost) {
@@ -168,8 +169,8 @@ func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Nod
 	return node, err
 }
 
-// ownJobs are those of the jobs whose current or last run is the worker's own. A worker
-// cannot settle what others run.
+// ownJobs returns those of the jobs whose current or last run belongs to the worker. A
+// worker cannot settle runs of others.
 func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
 	ids := make([]int64, len(ends))
 	for i, end := range ends {
@@ -188,8 +189,8 @@ func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairl
 	return own, nil
 }
 
-// checkEnds refuses what a node would not let its handlers say, and jobs that the worker's
-// token is not for.
+// checkEnds rejects results that a node would not accept from its handlers, and jobs that
+// the worker's token does not cover.
 func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 	seen := make(map[int64]bool, len(ends))
 	refusal := &fairlead.InvalidError{}
@@ -235,7 +236,7 @@ func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 	return nil
 }
 
-// settlementOf is what becomes of a job whose worker reports the end of its run.
+// settlementOf returns the settlement of a job for the reported end of its run.
 func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd) fairlead.Settlement {
 	err, cause := returned(end)
 	if job.CancelWish {
@@ -256,8 +257,8 @@ func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd
 	return s
 }
 
-// returned is what a handler on a node would have returned, and why its context
-// would have ended.
+// returned returns the error that a handler on a node would have returned, and the cause of
+// the end of its context.
 func returned(end *fairleadv1.RunEnd) (err, cause error) {
 	after, at := end.GetAfter().AsDuration(), message.TimeOf(end.GetAt())
 	switch end.GetOutcome() {
@@ -284,7 +285,7 @@ func returned(end *fairleadv1.RunEnd) (err, cause error) {
 	return nil, nil
 }
 
-// failed is what a handler that failed would have returned.
+// failed returns the error that a failed handler would have returned.
 func failed(end *fairleadv1.RunEnd) (err, cause error) {
 	at := message.TimeOf(end.GetAt())
 	switch {
@@ -313,7 +314,7 @@ const (
 	resultHeld      = "held"
 )
 
-// resultOf tells a worker what became of its settlement.
+// resultOf returns the result of a settlement for the worker.
 func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result, state string) {
 	switch settled {
 	case fairlead.SettledLost:
@@ -338,7 +339,7 @@ func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result,
 	return resultAsAsked, string(fairlead.Scheduled)
 }
 
-// SaveProgress keeps what a worker reports of a job while it runs.
+// SaveProgress stores the progress that a worker reports for a running job.
 func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// onShard is a request of a worker that goes over a shard.
+// onShard is a request of a worker that processes a shard.
 type onShard interface {
 	inSession
 	GetJob() int64
 	GetFence() int64
 }
 
-// part is what does not change of a shard while a job goes over it.
+// part contains the properties of a shard that do not change while a job processes it.
 type part struct {
 	sweep    int64
 	number   int
-	from, to int64 // to is zero: not known yet
+	from, to int64 // to is zero while it is unknown
 	serial   bool
 }
 
-// shardJob is the job of a worker that goes over a shard, and which shard that is.
+// shardJob returns the job of a worker that processes a shard, and the shard.
 func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, sweep.ShardArgs, error) {
 	var args sweep.ShardArgs
 	held := driver.Held{ID: in.GetJob(), Fence: in.GetFence()}
@@ -48,7 +48,7 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 	return job, args, nil
 }
 
-// readShard reads the sweep and the shard that a job goes over.
+// readShard reads the sweep and the shard that a job processes.
 func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
 	strange := refuseField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
 	sw, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{args.Sweep}}, fmt.Sprint(args.Sweep))
@@ -68,8 +68,8 @@ func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.S
 	return sw, shards[args.Shard], nil
 }
 
-// partOf is what is known of the shard of a worker's job. Once its end is known it is
-// remembered, as far as the job itself is.
+// partOf returns the known properties of the shard of a worker's job. Once the end of the
+// shard is known, they are cached together with the job.
 func (s *Workers) partOf(ctx context.Context, in onShard) (*fairlead.Job, part, error) {
 	job, args, err := s.shardJob(ctx, in)
 	if err != nil {
@@ -107,8 +107,9 @@ func (c *crew) keepPart(held driver.Held, p part) {
 	}
 }
 
-// usedShare is what a worker says that it uses. One that was ordered to begin nothing has no
-// rate, even if items are still under way: that is not the same as no bound.
+// usedShare returns the share of the sweep's rate that a worker reports to use. A worker
+// with orders to start nothing has no rate, even if items are still in progress: that does
+// not mean an unlimited rate.
 func (c *crew) usedShare(held driver.Held, in *fairleadv1.SaveShardRequest) sweep.Share {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +120,7 @@ func (c *crew) usedShare(held driver.Held, in *fairleadv1.SaveShardRequest) swee
 	return used
 }
 
-// tellShare notes what a worker was ordered.
+// tellShare records the orders for a worker.
 func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,8 +129,8 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	}
 }
 
-// LoadShard returns what a job goes over. If the job takes up what another had begun, the
-// business gets a message, if the sweep's gate asks for it.
+// LoadShard returns the shard that a job processes. If the job continues a shard that
+// another job had begun, and the sweep's gate requests it, the gate is notified.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 	}, nil
 }
 
-// SaveShard keeps how far a worker has come.
+// SaveShard stores the progress of a worker on a shard.
 func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -175,7 +176,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	if err := part.check(in); err != nil {
 		return nil, err
 	}
-	aside, err := sweeping.DecodePending(in.GetPending()) // which check has read
+	aside, err := sweeping.DecodePending(in.GetPending()) // already validated by check
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +197,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 		return nil, err
 	}
 	if in.GetEnded() {
-		_ = sweep.Steer(ctx, s.store, part.sweep) // else a node does so soon
+		_ = sweep.Steer(ctx, s.store, part.sweep) // otherwise a node does it soon
 	} else if !orders.Stop && orders.Share.InFlight == 0 {
 		if orders, err = s.askForShare(ctx, checkpoint); err != nil {
 			return nil, err
@@ -208,8 +209,8 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	}, nil
 }
 
-// askForShare has the sweep's rate shared anew, so that a run gets what no other run uses.
-// What has become of items was stored already.
+// askForShare redistributes the sweep's rate, so that a run gets the part that no other run
+// uses. The outcomes of items were already stored.
 func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	checkpoint.Failed, checkpoint.Redone = nil, nil
 	if err := sweep.Steer(ctx, s.store, checkpoint.Sweep); err != nil {
@@ -218,7 +219,8 @@ func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) 
 	return s.store.Checkpoint(ctx, checkpoint)
 }
 
-// check refuses a state that no run can have reached: no run could go on from there.
+// check rejects a state that no run can have reached, because no run could continue from
+// there.
 func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	to := p.to
 	if to == 0 {
@@ -233,7 +235,7 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 		return refuseField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
 		return refuseField("again", fmt.Sprintf("is %d, but only %d items are abandoned", in.GetAgain(), in.GetAbandoned()))
-	case !(in.GetRate() >= 0): // nor a number that is none
+	case !(in.GetRate() >= 0): // also rejects NaN
 		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):
 		return refuseField("measured", fmt.Sprintf("is %v; it must not be negative", in.GetMeasured()))

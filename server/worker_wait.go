@@ -13,8 +13,8 @@ import (
 
 const (
 	forever = time.Duration(math.MaxInt64)
-	// leaseGap is how far apart the claims of one call are: each job that ends
-	// anywhere may make room.
+	// leaseGap is the interval between the claims of one call: each job that ends anywhere may
+	// free capacity.
 	leaseGap = 10 * time.Millisecond
 )
 
@@ -23,13 +23,13 @@ type waiting struct {
 	workers *Workers
 	crew    *crew
 	until   *time.Timer
-	freed   <-chan struct{} // slots of the worker became free here
+	freed   <-chan struct{} // closed when slots of the worker become free on this server
 	news    chan driver.Wake
 	end     func()
 }
 
-// newWaiting begins to listen, if the call is to wait at all. The end of the
-// waiting must be called.
+// newWaiting starts to listen, if the call may wait at all. The caller must call end of the
+// result.
 func (s *Workers) newWaiting(ctx context.Context, id fairlead.NodeID, wait time.Duration) *waiting {
 	w := &waiting{workers: s, crew: s.crewOf(id), end: func() {}}
 	w.freed = w.crew.whenFreed()
@@ -74,9 +74,9 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// listen passes on those news of a worker that are wanted until it is stopped. Of
-// news that were not taken yet one is kept. It returns when it listens: what is new from
-// then on is heard. Listening is cheap: a store has one ear for all who listen.
+// listen passes on the wanted wakes of a worker until stop is called. At most one pending
+// wake is retained. listen returns once it is listening, so that later wakes are not
+// missed. Listening is cheap, because all listeners of a store share one connection.
 func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
 	news = make(chan driver.Wake, 1)
 	ctx, cancel := context.WithCancel(ctx)
@@ -84,7 +84,7 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driv
 	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		defer close(ended)
-		defer begin() // it cannot listen: without news there is polling
+		defer begin() // if listening fails, polling replaces the wakes
 		s.hear(ctx, id, func(wake driver.Wake) {
 			if wake == driver.WakeListening {
 				begin()
@@ -106,17 +106,17 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driv
 	}
 }
 
-// hear listens for a worker until ctx ends, if it can.
+// hear listens for a worker until ctx ends, if possible.
 func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(driver.Wake)) {
 	if node, err := s.roster.find(ctx, id); err == nil {
 		_ = s.store.Listen(ctx, driver.ScopeOf(&node), wake)
 	}
 }
 
-// aliveEvery is how often a stream of news says that it is there.
+// aliveEvery is the interval at which a stream of news sends a sign of life.
 const aliveEvery = 15 * time.Second
 
-// What WorkerNews can tell.
+// newsOf contains the possible values in WorkerNews.
 var newsOf = map[driver.Wake]string{driver.WakeWork: "work", driver.WakeRoom: "room", driver.WakeCancel: "cancel"}
 
 // WatchWorker sends a hint whenever there may be something new for a worker.
@@ -135,7 +135,7 @@ func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerReq
 	defer stopCancels()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	what := "alive" // the caller learns that the stream is open
+	what := "alive" // tells the caller that the stream is open
 	for {
 		if err := send(&fairleadv1.WorkerNews{What: what}); err != nil {
 			return err

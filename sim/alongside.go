@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Swept is a sweep that goes over items beside the jobs of a scenario.
+// Swept configures a sweep that runs next to the jobs of a scenario.
 type Swept struct {
-	Items    int64 // none: there is no sweep
+	Items    int64 // zero = no sweep
 	Shards   int
 	InFlight int
 	Rate     float64
 }
 
-// beginOthers makes what goes on beside the jobs.
+// beginOthers starts the work next to the jobs.
 func (c *Cluster) beginOthers(ctx context.Context) error {
 	if err := errors.Join(c.makeBatches(ctx), c.beginCallers(ctx)); err != nil {
 		return err
@@ -32,8 +32,8 @@ func (c *Cluster) beginOthers(ctx context.Context) error {
 	return c.sweeping.begin(ctx)
 }
 
-// lookAtOthers reports whether what goes on beside the jobs is over, and whether it has
-// come further since the last look.
+// lookAtOthers reports whether the work next to the jobs has ended, and whether it has made
+// progress since the last check.
 func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err error) {
 	idle, err := c.lookAtCallers(ctx)
 	if err != nil {
@@ -49,10 +49,10 @@ func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err 
 	return swept && idle, progressed || c.sweeping.reached != before, errors.Join(err, c.sweeping.unseen)
 }
 
-// alone reports whether there is nothing beside the jobs that are enqueued.
+// alone reports whether the scenario has only enqueued jobs.
 func (c *Cluster) alone() bool { return c.Batches.Count == 0 && c.Sweep.Items == 0 && !c.lends() }
 
-// own chooses the jobs that have a plan.
+// own returns a filter for the jobs that have a plan.
 func (c *Cluster) own() fairlead.Filter {
 	if c.alone() {
 		return fairlead.Filter{}
@@ -60,7 +60,7 @@ func (c *Cluster) own() fairlead.Filter {
 	return fairlead.Filter{Kinds: []string{work.Name()}}
 }
 
-// recordOthers reads how what went on beside the jobs ended.
+// recordOthers reads the results of the work next to the jobs.
 func (c *Cluster) recordOthers(ctx context.Context, r *Record) error {
 	if err := c.recordBatches(ctx, r); err != nil || c.sweeping == nil {
 		return err

@@ -10,39 +10,40 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Batches are done beside the jobs of a scenario. Each task writes a file. Every other
-// batch is rolled back when it has completed.
+// Batches configures batches that run next to the jobs of a scenario. Each task writes a
+// file. Every other batch is rolled back after it has completed.
 type Batches struct {
 	Count int
-	Tasks int // of each
+	Tasks int // tasks per batch
 }
 
-// What targets hold before and after a batch.
+// Contents of targets before and after a batch.
 var (
 	untouched = json.RawMessage(`"before"`)
 	written   = json.RawMessage(`"after"`)
 )
 
-// EndedBatch is what is known of a batch in the end.
+// EndedBatch is the final state of a batch.
 type EndedBatch struct {
 	ID      int64
 	Tasks   int
-	Undone  bool // it was to be rolled back
+	Undone  bool // the batch was to be rolled back
 	State   batch.State
-	Tally   batch.Tally    // as the batch tells it
-	Listed  batch.Tally    // as its tasks do, each by itself
-	Targets map[string]int // how many of its files hold what
-	Why     string         // of one of its tasks that failed
+	Tally   batch.Tally    // tally reported by the batch
+	Listed  batch.Tally    // tally of the listed tasks
+	Targets map[string]int // number of its files by content
+	Why     string         // error of one of its failed tasks
 }
 
-// batching is the batches of a run. It belongs to the goroutine of the cluster.
+// batching is the state of the batches of a run. It belongs to the goroutine of the
+// cluster.
 type batching struct {
 	ids     []int64
-	reached batch.Tally // of all together, when last seen
-	ended   bool        // all have
+	reached batch.Tally // last seen tally of all batches together
+	ended   bool        // all batches have ended
 }
 
-// makeBatches stores the batches and what their targets hold.
+// makeBatches stores the batches and creates their targets.
 func (c *Cluster) makeBatches(ctx context.Context) error {
 	c.batching.ended = c.Batches.Count == 0
 	if c.batching.ended {
@@ -76,8 +77,8 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 
 func targetName(batch, task int) string { return fmt.Sprintf("b%d-%d", batch, task) }
 
-// lookAtBatches has batches rolled back that completed, and reports whether tasks have
-// ended since the last look.
+// lookAtBatches rolls back completed batches, and reports whether tasks have ended since
+// the last check.
 func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error) {
 	if c.batching.ended {
 		return false, nil
@@ -108,7 +109,7 @@ func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error
 	return progressed, nil
 }
 
-// recordBatches reads how batches ended and what their targets hold.
+// recordBatches reads the final states of batches and the contents of their targets.
 func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 	for i, id := range c.batching.ids {
 		batch, err := c.batches.Get(ctx, id)
@@ -131,8 +132,8 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// listTasks counts the tasks of a batch by their states, one by one, and returns why one
-// of them failed.
+// listTasks lists the tasks of a batch, counts them by state, and returns the error of one
+// failed task.
 func (c *Cluster) listTasks(ctx context.Context, b int64) (tally batch.Tally, why string, err error) {
 	const page = 1000
 	filter := batch.TaskFilter{Batch: b, Limit: page}
@@ -154,8 +155,8 @@ func (c *Cluster) listTasks(ctx context.Context, b int64) (tally batch.Tally, wh
 	}
 }
 
-// batchesWhole: every batch ended as it had to, it tells of its tasks what they tell
-// themselves, and its targets hold what it says.
+// batchesWhole checks that every batch ended as required, that its tally matches its tasks,
+// and that its targets match its state.
 func (c *check) batchesWhole() {
 	for _, b := range c.Batches {
 		state, done, held := batch.Success, b.Listed.Success, string(written)

@@ -10,38 +10,41 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Callers leave transactions open while the jobs of a scenario run: a handler completes its
-// job in one and hangs, a run that its schedule is to cancel does so too, and a process
-// enqueues jobs under keys that a schedule's runs have. Later they commit, roll back or are
-// killed. Other work must not wait for them.
+// Callers configures transactions that stay open while the jobs of a scenario run: a
+// handler completes its job in a transaction and hangs, and so does a run that its schedule
+// is to cancel, and a process enqueues jobs with keys that the runs of a schedule also use.
+// Later the transactions are committed, rolled back or killed. Other work must not wait for
+// them.
 type Callers struct {
-	Hold      time.Duration // how long a transaction stays open, at most; zero: there are no callers
-	Jobs      int           // that complete themselves in a transaction
-	Processes int           // that enqueue jobs in transactions
+	Hold      time.Duration // maximum duration of a transaction; zero = no callers
+	Jobs      int           // number of jobs that complete themselves in a transaction
+	Processes int           // number of processes that enqueue jobs in transactions
 }
 
-// hold is the kind of the jobs that complete themselves in a transaction that stays open,
-// brief that of the jobs that callers enqueue in one.
+// hold is the kind of jobs that complete themselves in a transaction that stays open. brief
+// is the kind of jobs that callers enqueue in a transaction.
 var (
 	hold  = fairlead.NewKind[holding]("sim.hold")
 	brief = fairlead.NewKind[struct{}]("sim.brief")
 )
 
-// holding is how long a transaction stays open, at most.
+// holding contains the maximum duration of a transaction.
 type holding struct {
 	Longest time.Duration
 }
 
-// heldKeys is how many keys callers use. The runs of a schedule have the first.
+// heldKeys is the number of keys that callers use. The runs of a schedule have the first
+// one.
 const heldKeys = 3
 
 func heldKey(i int) string { return fmt.Sprintf("held %d", i) }
 
-// lends reports whether there are callers.
+// lends reports whether the scenario has callers.
 func (s *Scenario) lends() bool { return s.Callers.Hold > 0 }
 
-// scheduleHeld stores the schedules whose runs wait for open transactions: one whose runs
-// have a key that callers use, and one that cancels runs that are completed in one.
+// scheduleHeld stores the schedules whose runs wait for open transactions: one with runs
+// that have a key that callers use, and one that cancels runs that are completed in a
+// transaction.
 func (c *Cluster) scheduleHeld(ctx context.Context) error {
 	if !c.lends() {
 		return nil
@@ -60,7 +63,7 @@ func (c *Cluster) scheduleHeld(ctx context.Context) error {
 	return nil
 }
 
-// beginCallers enqueues the jobs that hang, each due at a time of the span drawn by lot, and
+// beginCallers enqueues the jobs that hang, each due at a random time of the span, and
 // starts the processes.
 func (c *Cluster) beginCallers(ctx context.Context) error {
 	if !c.lends() {
@@ -93,8 +96,8 @@ func (c *Cluster) launchCaller() error {
 	return err
 }
 
-// lookAtCallers reports whether everything that callers enqueued has ended. After the span
-// the callers are killed, with whatever they have open.
+// lookAtCallers reports whether all jobs of callers have ended. After the span it kills the
+// callers with their open transactions.
 func (c *Cluster) lookAtCallers(ctx context.Context) (over bool, err error) {
 	if !c.lends() {
 		return true, nil
@@ -117,8 +120,7 @@ func (c *Cluster) lookAtCallers(ctx context.Context) (over bool, err error) {
 	return true, nil
 }
 
-// KillNodeOrCaller kills a node or a process of callers, drawn by lot, and starts another in
-// its place.
+// KillNodeOrCaller kills a random node or caller process, and starts another in its place.
 func KillNodeOrCaller(ctx context.Context, c *Cluster) error {
 	if n := c.random.IntN(len(c.workers) + len(c.callers)); n < len(c.workers) {
 		if c.progress.ended == c.spared {
@@ -136,13 +138,13 @@ func KillNodeOrCaller(ctx context.Context, c *Cluster) error {
 	return c.launchCaller()
 }
 
-// advanceBeats is the number of heartbeats within which unblocked work advances.
+// advanceBeats is the number of heartbeats within which unblocked work must advance.
 const advanceBeats = 5
 
-// othersAdvance: while transactions of callers were open, no job that waits for none of them
-// took longer, from when it was due until it had ended, than five acknowledged heartbeats of
-// one node. Everything is counted by the database's clock. A job that was on a node that
-// died is left out: the rule of recovery judges it.
+// othersAdvance checks that open transactions of callers did not delay unrelated jobs: none
+// took longer, from its due time to its end, than five acknowledged heartbeats of one node.
+// All times are those of the database's clock. It skips jobs on nodes that died, which the
+// rule of recovery covers.
 func (c *check) othersAdvance() {
 	if c.Hold == 0 {
 		return
@@ -161,8 +163,8 @@ func (c *check) othersAdvance() {
 	}
 }
 
-// callersKept: what a caller enqueued in a transaction is there if the commit was
-// acknowledged, and is not if the caller rolled back.
+// callersKept checks that a job enqueued in a transaction exists if the commit was
+// acknowledged, and does not exist if the caller rolled back.
 func (c *check) callersKept() {
 	stored := map[int64]bool{}
 	for _, final := range c.Final {

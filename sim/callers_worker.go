@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/postgres"
 )
 
-// lender opens transactions as callers do: on connections of their own.
+// lender opens transactions like callers do, on connections of its own.
 type lender struct {
 	db     *sql.DB
 	client *fairlead.Client
@@ -26,7 +26,8 @@ type lender struct {
 	to     *Recorder
 }
 
-// newLender makes a lender. SQLite has none: its one writer waits for any open transaction.
+// newLender returns a lender, or nil for SQLite, where all writers wait for any open
+// transaction.
 func newLender(store driver.Store, url string, to *Recorder) (_ *lender, err error) {
 	l := &lender{client: fairlead.NewClient(store), to: to}
 	switch s := store.(type) {
@@ -55,7 +56,7 @@ func (l *lender) begin(ctx context.Context) (*sql.Tx, *fairlead.TxClient, error)
 	return tx, l.client.Within(l.within(tx)), nil
 }
 
-// handle registers the kinds of the jobs that belong to callers.
+// handle registers the kinds of the callers' jobs.
 func (l *lender) handle(mux *fairlead.Mux) {
 	options := fairlead.HandlerOptions{MaxRunning: 1, Retry: fairlead.Fixed(retryPause), MaxAttempts: 1000}
 	hold.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, in holding) error { return l.hang(ctx, job, in) })
@@ -63,8 +64,8 @@ func (l *lender) handle(mux *fairlead.Mux) {
 	brief.HandleWith(mux, options, func(context.Context, *fairlead.Job, struct{}) error { return nil })
 }
 
-// hang completes a job in a transaction and leaves the transaction open, whatever becomes of
-// the run. Every other time the handler returns before the transaction has ended.
+// hang completes a job in a transaction and leaves the transaction open, whatever happens
+// to the run. Every other time the handler returns before the transaction has ended.
 func (l *lender) hang(ctx context.Context, job *fairlead.Job, in holding) error {
 	tx, jobs, err := l.begin(ctx)
 	if err != nil {
@@ -95,7 +96,7 @@ func (l *lender) hang(ctx context.Context, job *fairlead.Job, in holding) error 
 }
 
 // ignoreLost returns nil for a job that was taken away or has ended: its handler returns as
-// if nothing had happened.
+// if it had succeeded.
 func ignoreLost(err error) error {
 	if errors.Is(err, fairlead.ErrLeaseLost) {
 		return nil
@@ -103,8 +104,8 @@ func ignoreLost(err error) error {
 	return err
 }
 
-// enqueueForever is a process of callers. What the database refuses them now they do again
-// later.
+// enqueueForever is the main loop of a caller process. After an error of the database it
+// tries again later.
 func (l *lender) enqueueForever(ctx context.Context, longest time.Duration) {
 	const atOnce = 4
 	var callers sync.WaitGroup

@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Caps are how many jobs may run at once.
+// Caps limits the number of concurrently running jobs.
 type Caps struct {
-	Global  int            // zero: no cap
-	Tenants map[string]int // jobs are dealt to them in turn
-	PerKey  int            // not zero: the jobs of a tenant share a gate of so many places, and its cap does not count
+	Global  int            // zero = unlimited
+	Tenants map[string]int // caps of the tenants, to which jobs are assigned in turn
+	PerKey  int            // if set, the jobs of a tenant share a gate with this many slots, and its cap does not apply
 }
 
-// of is how many jobs of a tenant may run at once; "" for all. Zero: any number.
+// of returns the cap of a tenant, or of all jobs for "". Zero means unlimited.
 func (c Caps) of(tenant string) int {
 	switch {
 	case tenant == "":
@@ -27,7 +27,7 @@ func (c Caps) of(tenant string) int {
 	return c.Tenants[tenant]
 }
 
-// names lists the tenants in order.
+// names returns the tenants in order.
 func (c Caps) names() []string {
 	names := make([]string, 0, len(c.Tenants))
 	for name := range c.Tenants {
@@ -53,11 +53,12 @@ func (c *Cluster) declare(ctx context.Context) error {
 	return c.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: c.Caps.Global})
 }
 
-// capsKept: at no moment did more jobs run than a cap allows. A job counts from when its
-// claim is known until its settlement is about to be sent, though not longer than until
-// the end of its node's lease as the node knew it. The database gives the lease later
-// than it was asked for, so the slot was taken until then at least. What was taken back
-// when after that is not known: a reap may be answered late, or its node may die first.
+// capsKept checks that the number of running jobs never exceeded a cap. A job counts from
+// the time its claim is known until its settlement is about to be sent, but not longer than
+// until the end of its node's lease as known to the node. The database grants the lease
+// later than the node asked for it, so the slot was taken until then at least. The time at
+// which a job was taken back after that is unknown: a reap may be answered late, or its
+// node may die first.
 func (c *check) capsKept() {
 	changes := map[string][]change{} // by tenant; "" for all
 	for _, job := range c.jobs() {
@@ -85,9 +86,9 @@ func (c *check) capsKept() {
 	}
 }
 
-// gatesKept: of the jobs that share a gate no more had a place at any moment than it has.
-// A job has its place from its first claim until its last settlement is about to be sent,
-// also while it waits to be tried again or was taken back from a dead node.
+// gatesKept checks that the number of jobs with a slot at a gate never exceeded the number
+// of slots. A job holds its slot from its first claim until its last settlement is about to
+// be sent, including the time when it waits for a retry or was taken back from a dead node.
 func (c *check) gatesKept() {
 	if c.Caps.PerKey == 0 {
 		return
@@ -114,15 +115,15 @@ func (c *check) gatesKept() {
 	}
 }
 
-// change is a job that begins or stops running.
+// change is the start or end of a job's run.
 type change struct {
 	at  Instant
 	by  int
 	job int64
 }
 
-// highest returns how many ran at once, at most. Of an end and a start in the
-// same microsecond the end counts as the first.
+// highest returns the maximum number of concurrent runs. If a run ends and another starts
+// in the same microsecond, the end counts as the first.
 func (c *check) highest(list []change, began func(running int, job int64)) (peak int) {
 	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	running := 0
@@ -136,10 +137,10 @@ func (c *check) highest(list []change, began func(running int, job int64)) (peak
 	return peak
 }
 
-// endOf is when a run no longer counted, at the latest as far as is known: when its
-// handler ended or its settlement was about to be sent, though not after the lease of its
-// node; else at the end of that lease. If no lease of the node is known, it is when another
-// node took jobs back from the dead.
+// endOf returns the latest time until which a run is known to count: when its handler ended
+// or its settlement was about to be sent, but not after the lease of its node; otherwise
+// the end of that lease. If no lease of the node is known, it returns the time at which
+// another node took jobs back from dead nodes.
 func (c *check) endOf(claim Event) Instant {
 	s := c.stories[claim.Job]
 	for _, e := range slices.Concat(s.asked, s.ends) {
@@ -169,8 +170,8 @@ func (c *check) endOf(claim Event) Instant {
 	return claim.At // nothing is known of its end
 }
 
-// killedBetween reports whether the process of a run was killed after its
-// claim and before some moment.
+// killedBetween reports whether the process of a run was killed after its claim and before
+// a time.
 func (c *check) killedBetween(claim Event, until Instant) bool {
 	return slices.ContainsFunc(c.kills, func(e Event) bool {
 		return e.Process == claim.Process && e.At >= claim.At && e.At <= until

@@ -10,65 +10,65 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Record is all that is known of a run when it is over.
+// Record contains everything that is known about a finished run.
 type Record struct {
-	Lease    time.Duration     // of the nodes
-	Beat     time.Duration     // how often they confirm it
-	Pause    time.Duration     // between a failed run of a job and the next
-	Patience time.Duration     // how much later than two leases a recovery may be
-	Crashes  int               // node deaths at which a job is poison
-	Expected map[int64]Ending  // every job that was enqueued, and how its plan ends
-	Due      map[int64]Instant // the database's clock: before this a job must not be claimed; jobs that are due at once are left out
+	Lease    time.Duration     // lease of the nodes
+	Beat     time.Duration     // heartbeat interval of the nodes
+	Pause    time.Duration     // delay between a failed run of a job and the next
+	Patience time.Duration     // tolerance for recovery, in addition to two leases
+	Crashes  int               // number of node deaths that makes a job poison
+	Expected map[int64]Ending  // all enqueued jobs, with the ends according to their plans
+	Due      map[int64]Instant // due time by the database's clock, before which a job must not be claimed; jobs that are due immediately are left out
 	Caps     Caps
-	Tenants  map[int64]string // whose each job is
-	Events   []Event          // all histories, ordered by time
-	Older    []string         // processes of another version, which may note less than those of this one
-	Samples  []Sample         // what the database showed meanwhile, in order
-	Final    []Final          // what the database holds in the end
+	Tenants  map[int64]string // tenant of each job
+	Events   []Event          // events of all histories, ordered by time
+	Older    []string         // processes of another version, which may record fewer events
+	Samples  []Sample         // snapshots of the database during the run, in order
+	Final    []Final          // final contents of the database
 
-	Schedules []int64 // that were stored
-	Span      Span    // in which they were due
-	Fires     []Fired // their runs
+	Schedules []int64 // stored schedules
+	Span      Span    // period in which they were due
+	Fires     []Fired // runs of the schedules
 
-	Hold    time.Duration // how long callers left transactions open, at most; zero: there were none
+	Hold    time.Duration // maximum duration of callers' transactions; zero = no callers
 	Batches []EndedBatch
-	Swept   *SweepRecord // nil: there was no sweep
+	Swept   *SweepRecord // nil = no sweep
 }
 
-// Ending is how a job ends.
+// Ending is the end of a job.
 type Ending struct {
 	State  fairlead.State
 	Reason fairlead.Reason
 }
 
-// Final is where a job stands in the end.
+// Final is the final state of a job.
 type Final struct {
 	Ending
 	Job      int64
 	Fence    int64
 	Attempt  int
-	Failures int     // runs that counted as failed
-	Progress int64   // the fence under which its progress was reported; 0: there is none, -1: by a worker that does not tell
-	Finished Instant // the database's clock
-	Other    bool    // it has no plan: it is a task of a batch, or goes over a shard
+	Failures int     // number of runs that counted as failed
+	Progress int64   // fence under which the progress was reported; 0 = no progress, -1 = reported by a worker that does not include the fence
+	Finished Instant // by the database's clock
+	Other    bool    // the job has no plan: it is a task of a batch, or processes a shard
 }
 
-// Sample is one look at the database during the run.
+// Sample is a snapshot of the database during the run.
 type Sample struct {
 	DB      Instant
-	Jobs    int64 // in all states together
+	Jobs    int64 // number of jobs in all states together
 	Running map[int64]int64
-	Idle    int // free slots of the living nodes, as they last reported
+	Idle    int // free slots of live nodes, as last reported
 }
 
-// Violation is one broken rule.
+// Violation is a violation of a rule.
 type Violation struct {
 	Fault
-	Job  int64 // zero if it is not about one job
+	Job  int64 // zero if the violation does not concern a single job
 	Text string
 }
 
-// String names the rule and the fault first.
+// String returns a description that starts with the rule and the fault.
 func (v Violation) String() string {
 	if v.Job == 0 {
 		return fmt.Sprintf("%v: %s", v.Fault, v.Text)
@@ -76,18 +76,18 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%v: job %d: %s", v.Fault, v.Job, v.Text)
 }
 
-// Verdict is what Check found.
+// Verdict is the result of Check.
 type Verdict struct {
 	Violations []Violation
 	Figures    Figures
 }
 
-// Of returns the violations that are judged by a basis.
+// Of returns the violations that are judged by the given basis.
 func (v Verdict) Of(basis Basis) []Violation {
 	return slices.DeleteFunc(slices.Clone(v.Violations), func(v Violation) bool { return v.Basis() != basis })
 }
 
-// Check judges a run.
+// Check checks a run against all rules.
 func Check(r Record) Verdict {
 	c := &check{Record: r, stories: map[int64]*story{}, leases: leasesOf(r), replaced: map[int64]bool{}}
 	for _, f := range r.Final {
@@ -131,14 +131,14 @@ func Check(r Record) Verdict {
 	return Verdict{Violations: c.violations, Figures: c.figures}
 }
 
-// check is a judgement under way.
+// check is the state of Check.
 type check struct {
 	Record
 	stories    map[int64]*story
 	leases     leases
 	kills      []Event
 	resumes    []Event
-	replaced   map[int64]bool // jobs in whose place their schedule has put the next run
+	replaced   map[int64]bool // jobs that their schedules have replaced by the next run
 	figures    Figures
 	violations []Violation
 }
@@ -147,7 +147,7 @@ func (c *check) violated(fault Fault, job int64, format string, args ...any) {
 	c.violations = append(c.violations, Violation{Fault: fault, Job: job, Text: fmt.Sprintf(format, args...)})
 }
 
-// story is what happened to one job.
+// story contains the events of one job.
 type story struct {
 	claims   []Event // by fence
 	starts   []Event
@@ -189,7 +189,7 @@ func (s *story) order() {
 	slices.SortStableFunc(s.claims, func(a, b Event) int { return cmp.Compare(a.Fence, b.Fence) })
 }
 
-// jobs lists the jobs that have a story.
+// jobs returns the jobs that have a story.
 func (c *check) jobs() []int64 {
 	jobs := make([]int64, 0, len(c.stories))
 	for job := range c.stories {
@@ -199,7 +199,7 @@ func (c *check) jobs() []int64 {
 	return jobs
 }
 
-// firstAsked is when the settlement of a lease was first sent.
+// firstAsked returns the time at which the settlement of a lease was first sent.
 func (s *story) firstAsked(fence int64) (Instant, bool) {
 	for _, e := range s.asked {
 		if e.Fence == fence {
@@ -209,7 +209,7 @@ func (s *story) firstAsked(fence int64) (Instant, bool) {
 	return 0, false
 }
 
-// laterClaim is the first known claim under a larger fence.
+// laterClaim returns the first known claim with a larger fence.
 func (s *story) laterClaim(fence int64) (Event, bool) {
 	var first Event
 	for _, e := range s.claims {
@@ -220,11 +220,11 @@ func (s *story) laterClaim(fence int64) (Event, bool) {
 	return first, first.At != 0
 }
 
-// longestTale is how many events of a job a report lists.
+// longestTale limits the number of events of a job in a report.
 const longestTale = 20
 
-// Tale lists the last events of a job, for a report about it. Violations that are about no
-// job have none.
+// Tale returns the last events of a job, for a report. It returns an empty string for
+// violations that do not concern a job.
 func Tale(events []Event, job int64) string {
 	var lines []string
 	for _, e := range events {

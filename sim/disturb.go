@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// KillOrPause does one of two things to a worker drawn by lot: kills it and
-// starts another, or makes it stand still for one and a half leases. Of two
-// disturbances one is a kill and one is a pause. It does nothing before another
-// part of the jobs has ended: on a slow machine no worker would live to end one.
+// KillOrPause does one of two things to a random worker: it kills the worker and starts
+// another, or it suspends the worker for one and a half leases. Of every two disturbances,
+// one is a kill and one is a pause. It does nothing until more jobs have ended since the
+// last time: otherwise no worker on a slow machine would live long enough to finish a job.
 func KillOrPause(ctx context.Context, c *Cluster) error {
 	const parts = 200
 	awake := slices.DeleteFunc(slices.Clone(c.workers), c.paused)
@@ -34,9 +34,8 @@ func KillOrPause(ctx context.Context, c *Cluster) error {
 	return c.pause(ctx, victim, c.Node.Lease*3/2)
 }
 
-// AtTheSecond does something else up to a tenth of a second after the next whole
-// second of the database's clock at which schedules are due: when they are being
-// acted upon.
+// AtTheSecond delays a disturbance until up to a tenth of a second after the next full
+// second of the database's clock at which schedules are due, when nodes are acting on them.
 func AtTheSecond(disturb Disturbance) Disturbance {
 	return func(ctx context.Context, c *Cluster) error {
 		now, err := c.store.Now(ctx)
@@ -52,7 +51,7 @@ func AtTheSecond(disturb Disturbance) Disturbance {
 	}
 }
 
-// PauseAll makes all workers stand still for some time, once.
+// PauseAll suspends all workers once for the given time.
 func PauseAll(d time.Duration) Disturbance {
 	over := false
 	return func(ctx context.Context, c *Cluster) error {
@@ -68,7 +67,7 @@ func PauseAll(d time.Duration) Disturbance {
 	}
 }
 
-// KillTwo kills two workers, one with each call while jobs run, and starts no others.
+// KillTwo kills two workers, one per call while jobs run, without replacement.
 func KillTwo(ctx context.Context, c *Cluster) error {
 	if c.lives-len(c.workers) >= 2 || c.gathering() || !c.busy() {
 		return nil
@@ -80,7 +79,7 @@ func KillTwo(ctx context.Context, c *Cluster) error {
 	return c.bury(ctx, victim)
 }
 
-// Replace starts a new worker for each that has died by itself.
+// Replace starts a new worker for each worker that has died on its own.
 func Replace(ctx context.Context, c *Cluster) error {
 	for _, p := range slices.Clone(c.workers) {
 		if p.exited() {
@@ -99,19 +98,19 @@ func (c *Cluster) kill(ctx context.Context, victim *process) error {
 	return c.replace(ctx, victim)
 }
 
-// replace starts a worker in the place of a dead one.
+// replace starts a worker in place of a dead one.
 func (c *Cluster) replace(ctx context.Context, dead *process) error {
 	return errors.Join(c.bury(ctx, dead), c.launch())
 }
 
-// bury notes what a dead worker leaves behind.
+// bury records the leases that a dead worker leaves behind.
 func (c *Cluster) bury(ctx context.Context, dead *process) error {
 	c.recorder.Note(Event{What: Killed, Process: dead.name})
 	c.workers = without(c.workers, dead)
 	return c.noteHoldings(ctx, dead, Killed)
 }
 
-// without returns the processes except one.
+// without returns all processes except one.
 func without(all []*process, one *process) []*process {
 	return slices.DeleteFunc(slices.Clone(all), func(p *process) bool { return p == one })
 }
@@ -129,7 +128,7 @@ func (c *Cluster) paused(p *process) bool {
 	return slices.ContainsFunc(c.pauses, func(x pause) bool { return x.worker == p })
 }
 
-// resumeDue lets workers go on that have stood still for long enough.
+// resumeDue resumes workers that have been suspended for long enough.
 func (c *Cluster) resumeDue(now time.Time) error {
 	var errs []error
 	c.pauses = slices.DeleteFunc(c.pauses, func(x pause) bool {
@@ -143,14 +142,14 @@ func (c *Cluster) resumeDue(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// later puts a disturbance off for which the database was too busy.
+// later postpones a disturbance for which the database was too busy.
 func (c *Cluster) later(ctx context.Context, err error) error {
 	c.unseen = err
 	return ctx.Err()
 }
 
-// noteHoldings writes down which leases the nodes of a process have. A database that is
-// too busy to tell in time is asked again; if it does not tell, less is judged.
+// noteHoldings records the leases of the nodes of a process. If the database is too busy,
+// it tries again; if that fails too, fewer rules can be checked.
 func (c *Cluster) noteHoldings(ctx context.Context, p *process, why What) error {
 	const tries = 3
 	var held []Event
@@ -170,7 +169,7 @@ func (c *Cluster) noteHoldings(ctx context.Context, p *process, why What) error 
 	return nil
 }
 
-// holdings are the leases that the nodes of a process have.
+// holdings returns the leases of the nodes of a process.
 func (c *Cluster) holdings(ctx context.Context, p *process, why What) ([]Event, error) {
 	now, err := c.store.Now(ctx)
 	if err != nil {
@@ -196,8 +195,8 @@ func (c *Cluster) holdings(ctx context.Context, p *process, why What) ([]Event, 
 	return all, nil
 }
 
-// shutDown asks all workers to end and waits for them. It fails if one ended
-// badly.
+// shutDown requests that all workers end, and waits for them. It returns an error if one
+// failed.
 func (c *Cluster) shutDown() error {
 	err := c.resumeDue(time.Now().Add(time.Hour))
 	for _, p := range c.workers {
@@ -225,13 +224,13 @@ func (c *Cluster) shutDown() error {
 	return err
 }
 
-// Server is a database server that can crash.
+// A Server is a database server that can crash.
 type Server interface {
 	Kill() error
 	Restart(ctx context.Context) error
 }
 
-// Outage crashes the database server once, when jobs run, and brings it back after a
+// Outage crashes the database server once, while jobs run, and restarts it after the given
 // time.
 func Outage(server Server, d time.Duration) Disturbance {
 	over := false

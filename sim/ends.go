@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// nothingLost: every job ended once, as its plan says, and its end is the one
-// that a handler reached.
+// nothingLost checks that every job ended once, as planned, with an end that a handler
+// reached.
 func (c *check) nothingLost() {
 	finals := map[int64]Final{}
 	for _, f := range c.Final {
@@ -58,9 +58,9 @@ func (c *check) enqueued() []int64 {
 	return jobs
 }
 
-// endReached: a handler came to the recorded end under the recorded fence, and
-// no other end was ever acknowledged. No handler comes to the end of a job that is
-// poison; its nodes died.
+// endReached checks that a handler reached the recorded end under the recorded fence, and
+// that no other end was ever acknowledged. Poison jobs have no such handler, because their
+// nodes died.
 func (c *check) endReached(final Final) {
 	s := c.stories[final.Job]
 	if s == nil {
@@ -89,9 +89,9 @@ func (c *check) endReached(final Final) {
 	}
 }
 
-// endIsLast: what has ended is never claimed again. (Nor is it claimed under a fence that
-// the database does not know of in the end.) A job that was taken back and then cancelled ended
-// without a fence: there the database's clock decides.
+// endIsLast checks that an ended job is never claimed again, and never claimed under a
+// fence that is missing in the final database. A job that was taken back and then cancelled
+// ended without a fence: in this case the database's clock decides.
 func (c *check) endIsLast(final Final, claims []Event) {
 	for _, claim := range claims {
 		later := claim.Fence > final.Fence
@@ -105,8 +105,8 @@ func (c *check) endIsLast(final Final, claims []Event) {
 	}
 }
 
-// countsKept: each failure that was acknowledged is counted, none is that was not
-// reported, and progress that was acknowledged is replaced only by that of a later run.
+// countsKept checks that each acknowledged failure is counted, that no unreported failure
+// is counted, and that acknowledged progress is replaced only by that of a later run.
 func (c *check) countsKept(final Final) {
 	s := c.stories[final.Job]
 	if s == nil {

@@ -2,11 +2,10 @@ package sim
 
 import "slices"
 
-// Rule is a promise that Check judges a run by; the package documentation says what
-// each of them means.
+// A Rule is a guarantee that Check verifies. The package documentation describes the rules.
 type Rule string
 
-// The rules.
+// All rules.
 const (
 	NothingLost    Rule = "nothing lost"
 	FencesGrow     Rule = "fences grow"
@@ -25,49 +24,49 @@ const (
 	OthersAdvance  Rule = "others advance"
 )
 
-// Fault is one way to break a rule. Its name stays the same, so that reports and tests
-// can go by it.
+// A Fault is one way to violate a rule. Its name is stable, so that reports and tests can
+// refer to it.
 type Fault struct {
 	Rule Rule
 	Name string
 }
 
-// Basis is what a fault is judged by.
+// A Basis is the type of evidence for a fault.
 type Basis int
 
 const (
-	// ByOrder is the order of the database's commits, as its fences and its own clock
-	// show it, and of what was noted before a call and after its answer. How fast the
-	// machine is has no part in it.
+	// ByOrder judges by the order of the database's commits, according to its fences and its
+	// own clock, and by the events recorded before a call and after its answer. It does not
+	// depend on the speed of the machine.
 	ByOrder Basis = iota
-	// ByTime is how long something took or lasted, or until when a lease did.
+	// ByTime judges by durations, or by the end of a lease.
 	ByTime
 )
 
-// String names the rule first.
+// String returns the rule followed by the name.
 func (f Fault) String() string { return string(f.Rule) + ": " + f.Name }
 
-// faults is every fault that the checker can find, in the order of declaration.
+// faults lists all faults that the checker can find, in the order of declaration.
 var faults []Fault
 
-// timed is the faults that are judged by time.
+// timed lists the faults that are judged by time.
 var timed = map[Fault]bool{}
 
-// fault declares one more way to break the rule, which the order of events shows.
+// fault declares another way to violate the rule, visible in the order of events.
 func (r Rule) fault(name string) Fault {
 	f := Fault{r, name}
 	faults = append(faults, f)
 	return f
 }
 
-// timedFault declares one more way to break the rule, which lengths of time show.
+// timedFault declares another way to violate the rule, visible in durations.
 func (r Rule) timedFault(name string) Fault {
 	f := r.fault(name)
 	timed[f] = true
 	return f
 }
 
-// Basis returns what the fault is judged by.
+// Basis returns the type of evidence for the fault.
 func (f Fault) Basis() Basis {
 	if timed[f] {
 		return ByTime
@@ -75,10 +74,10 @@ func (f Fault) Basis() Basis {
 	return ByOrder
 }
 
-// Faults lists every fault that Check can find.
+// Faults returns all faults that Check can find.
 func Faults() []Fault { return slices.Clone(faults) }
 
-// What may have become of a job in the end.
+// Faults in the final state of jobs.
 var (
 	JobVanished      = NothingLost.fault("job vanished")
 	JobStoredTwice   = NothingLost.fault("job stored twice")
@@ -97,7 +96,7 @@ var (
 	RollbackForgotten = NothingLost.fault("rollback of a caller forgotten")
 )
 
-// What may be wrong with leases and with what is done under them.
+// Faults in leases and in operations under them.
 var (
 	FenceTwice       = FencesGrow.fault("fence given twice")
 	FenceWentBack    = FencesGrow.fault("fence went back")
@@ -126,7 +125,7 @@ var (
 	RetriedEarly = NeverEarly.timedFault("retried before its pause was over")
 )
 
-// What the database may show meanwhile.
+// Faults in snapshots of the database.
 var (
 	SnapshotLacksJobs    = OnePlace.fault("snapshot lacks jobs")
 	SnapshotRepeatsJobs  = OnePlace.fault("snapshot repeats jobs")
@@ -139,7 +138,7 @@ var (
 	GateExceeded = GatesKept.timedFault("gate exceeded")
 )
 
-// What may be wrong beside the jobs.
+// Faults in schedules, batches and sweeps.
 var (
 	InstantMissed   = OneRunEach.fault("instant missed")
 	InstantTwice    = OneRunEach.fault("instant fired twice")

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// Figures are what a run measured. They are reported, not judged.
+// Figures contains the measurements of a run. They are reported, not judged.
 type Figures struct {
 	Jobs, Claims, Starts int
-	Nodes                int // lives of nodes
+	Nodes                int // number of nodes, counting each join
 	Kills, Pauses        int
-	Held                 int // leases that killed and paused nodes held
+	Held                 int // number of leases held by killed and suspended nodes
 	ReapedNodes          int
 	ReapedJobs           int
-	RefusedEnds          int       // settlements of zombies
-	RefusedSaves         int       // progress of zombies
+	RefusedEnds          int       // refused settlements of zombies
+	RefusedSaves         int       // refused progress of zombies
 	Abandoned            int       // handlers that ignored the end of their context
 	Suspects             durations // recoveries of crash suspects, which wait for each other
-	Silences             int       // times in which the database confirmed no lease for half a lease
-	MostRunning          int       // jobs at once, if there was a global cap
-	Samples, SamplesIdle int       // looks at the database, and those that showed free slots
+	Silences             int       // periods of more than half a lease without a confirmed lease
+	MostRunning          int       // maximum number of concurrent jobs, if there was a global cap
+	Samples, SamplesIdle int       // snapshots of the database, and those with free slots
 	Recoveries           durations
-	Counted              durations // recoveries, by the beats of a node that could act
+	Counted              durations // recoveries, in heartbeats of a node that could act
 	Fires, CaughtUp      int       // runs of schedules, and those of instants that were missed at first
-	Tasks                int       // of batches
-	Items, ItemsAgain    int64     // of a sweep, and how often one was handled again
-	Lent, Committed      int       // runs that completed their job in an open transaction, and enqueues that callers committed
-	SlowestBeats         int       // heartbeats of one node from when an unblocked job was due until it had ended, at most
+	Tasks                int       // tasks of batches
+	Items, ItemsAgain    int64     // items of a sweep, and the number handled again
+	Lent, Committed      int       // runs that completed their job in an open transaction, and committed enqueues of callers
+	SlowestBeats         int       // maximum number of heartbeats of one node between the due time and the end of an unblocked job
 	First, Last          Instant
 }
 
@@ -74,7 +74,7 @@ func (f *Figures) count(r Record) {
 	}
 }
 
-// String is a report for people.
+// String returns a report for people.
 func (f Figures) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d jobs in %v: %d claims, %d starts by %d nodes; %d kills, %d pauses, %d leases held by their victims",
@@ -100,7 +100,7 @@ func (f Figures) String() string {
 	return b.String()
 }
 
-// String shows the distribution.
+// String describes the distribution.
 func (d durations) String() string {
 	if len(d) == 0 {
 		return "none"
@@ -108,7 +108,7 @@ func (d durations) String() string {
 	return fmt.Sprintf("n=%d p50=%v p99=%v max=%v", len(d), d.at(0.5), d.at(0.99), d.at(1))
 }
 
-// at is the value that a part of all do not exceed.
+// at returns the quantile for the given share.
 func (d durations) at(part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(d))
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))].Round(time.Millisecond)

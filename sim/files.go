@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// The tasks of batches write files: what was done and undone is seen without asking
+// The tasks of batches write files, so that their effects are visible without a query to
 // the database.
 const (
 	fileTarget = "file"
@@ -24,18 +24,18 @@ const (
 	fileSuffix = ".target"
 )
 
-// file is what a target holds.
+// file is the content of a target.
 type file struct {
 	Value json.RawMessage `json:"value"`
-	Fence int64           `json:"fence"` // of the run that wrote it
+	Fence int64           `json:"fence"` // fence of the run that wrote it
 }
 
-// errOvertaken is the answer to a run that another one has overtaken: a process that
-// stood still between a claim and the write.
+// errOvertaken is returned to a run that a later run has overtaken, because its process was
+// suspended between the claim and the write.
 var errOvertaken = errors.New("a later run has written the file")
 
-// handleFiles registers the operation that writes files. A worker runs in the directory
-// of its run.
+// handleFiles registers the operation that writes files. A worker runs in the directory of
+// its run.
 func handleFiles(mux *fairlead.Mux) {
 	const longest = 20 * time.Millisecond
 	batch.Handle(mux, batch.Operation{
@@ -66,8 +66,8 @@ func handleFiles(mux *fairlead.Mux) {
 	})
 }
 
-// withFile reads a target and writes what change returns, if that is anything, while
-// no other process does. A process that dies while it writes leaves what was there.
+// withFile reads a target and writes the result of change, if it is not nil, under a lock
+// against other processes. A process that dies during the write leaves the old content.
 func withFile(dir, name string, change func(file) (*file, error)) (err error) {
 	path := filepath.Join(dir, name+fileSuffix)
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)

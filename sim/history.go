@@ -16,86 +16,86 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Instant is a moment of some clock, in microseconds since 1970.
+// An Instant is a time of some clock, in microseconds since 1970.
 type Instant int64
 
-// InstantOf is t as an Instant.
+// InstantOf converts a time to an Instant.
 func InstantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
 
-// Time is the moment as a time.
+// Time converts the instant to a time.
 func (i Instant) Time() time.Time { return time.UnixMicro(int64(i)) }
 
-// Sub is the time from j to i.
+// Sub returns the duration i-j.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
 
-// Add is the moment that is d later.
+// Add returns the instant i+d.
 func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
 
-// What says what an event is about.
+// What is the type of an event.
 type What string
 
-// What workers write.
+// Events written by workers.
 const (
-	Granted     What = "granted"     // a join or beat that was sent at Sent was acknowledged: the node's lease lasts from DB
-	Unconfirmed What = "unconfirmed" // a beat failed: it may have counted
+	Granted     What = "granted"     // a join or heartbeat sent at Sent was acknowledged: the node's lease starts at DB
+	Unconfirmed What = "unconfirmed" // a heartbeat failed, but may have counted
 	Leaving     What = "leaving"     // the node is about to give up its lease
-	Claimed     What = "claimed"     // a claim that was sent at Sent leased a job to the node at DB
+	Claimed     What = "claimed"     // a claim sent at Sent leased a job to the node at DB
 	Started     What = "started"     // a handler began
-	Ended       What = "ended"       // a handler is about to return; Result says what
+	Ended       What = "ended"       // a handler is about to return, with the outcome in Result
 	Asked       What = "asked"       // a settlement is about to be sent
-	Settled     What = "settled"     // it was answered; Result says how
-	Saved       What = "saved"       // progress was sent at Sent and answered
+	Settled     What = "settled"     // the settlement was answered, with the outcome in Result
+	Saved       What = "saved"       // progress sent at Sent was answered
 	Reaping     What = "reaping"     // a reap is about to be sent
-	Reaped      What = "reaped"      // a reap that was sent at Sent took jobs or nodes from the dead
+	Reaped      What = "reaped"      // a reap sent at Sent took back jobs of dead nodes or marked nodes as dead
 	Abandoned   What = "abandoned"   // a handler ignored the end of its context
 	Lent        What = "lent"        // a handler has completed its job in a transaction, which stays open
 )
 
-// What callers write.
+// Events written by callers.
 const (
 	Committed  What = "committed"   // a transaction that enqueued a job was committed
 	RolledBack What = "rolled back" // a transaction that enqueued a job is about to be rolled back
 )
 
-// What the driver writes.
+// Events written by the driver.
 const (
 	Killed  What = "killed"  // a worker is dead
-	Stopped What = "stopped" // a worker stands still
-	Resumed What = "resumed" // a worker is about to go on
-	Holding What = "holding" // at DB a killed or stopped node held a job
-	Down    What = "down"    // the database was killed: what is sent from now on it does not answer before Up
+	Stopped What = "stopped" // a worker is suspended
+	Resumed What = "resumed" // a worker is about to be resumed
+	Holding What = "holding" // at DB a killed or suspended node held a job
+	Down    What = "down"    // the database was killed: requests sent from now on are not answered before Up
 	Up      What = "up"      // the database answers again
 )
 
-// Results of handlers and of what was asked of the store.
+// Results of handlers and of requests to the store.
 const (
-	OK        = "ok"        // the handler succeeded; the store did as asked
+	OK        = "ok"        // the handler succeeded, or the store did as asked
 	Failing   = "failing"   // the handler returns an error
 	Broken    = "broken"    // the handler returns Fatal
 	Cut       = "cut"       // the handler's context ended
-	Cancelled = "cancelled" // the driver had asked to cancel the job
-	Lost      = "lost"      // refused: the fence was not current
+	Cancelled = "cancelled" // the driver had requested the cancellation of the job
+	Lost      = "lost"      // refused because the fence was not current
 )
 
-// Event is one line of a history.
+// An Event is one line of a history.
 type Event struct {
-	At      Instant         `json:"at"` // clock of the machine that all processes run on
+	At      Instant         `json:"at"` // by the clock of the machine on which all processes run
 	What    What            `json:"what"`
-	Process string          `json:"process,omitempty"` // who wrote it, or whom the driver means
+	Process string          `json:"process,omitempty"` // process that wrote the event, or that the driver acted on
 	Node    fairlead.NodeID `json:"node,omitempty"`
 	Job     int64           `json:"job,omitempty"`
 	Fence   int64           `json:"fence,omitempty"`
 	Attempt int             `json:"attempt,omitempty"`
 	Move    fairlead.Move   `json:"move,omitempty"`
 	Result  string          `json:"result,omitempty"`
-	Solo    bool            `json:"solo,omitempty"`  // claimed as a crash suspect
+	Solo    bool            `json:"solo,omitempty"`  // the job was claimed as a crash suspect
 	DB      Instant         `json:"db,omitempty"`    // the database's clock
-	Sent    Instant         `json:"sent,omitempty"`  // when the call began; zero if the worker did not note it
-	Jobs    int             `json:"jobs,omitempty"`  // Reaped: jobs taken back
-	Nodes   int             `json:"nodes,omitempty"` // Reaped: nodes declared dead
+	Sent    Instant         `json:"sent,omitempty"`  // start of the call; zero if the worker did not record it
+	Jobs    int             `json:"jobs,omitempty"`  // in Reaped: number of jobs taken back
+	Nodes   int             `json:"nodes,omitempty"` // in Reaped: number of nodes marked as dead
 }
 
-// String shows the event in a report.
+// String formats the event for a report.
 func (e Event) String() string {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -106,8 +106,8 @@ func (e Event) String() string {
 
 const historySuffix = ".history"
 
-// Recorder writes the history of one life of one process. Each event is one
-// write to the file, which a death of the process does not undo.
+// A Recorder writes the history of one process. Each event is one write to the file, which
+// survives the death of the process.
 type Recorder struct {
 	process string
 	file    *os.File
@@ -116,7 +116,7 @@ type Recorder struct {
 	err error
 }
 
-// NewRecorder makes the history of a process in dir.
+// NewRecorder creates the history of a process in dir.
 func NewRecorder(dir, process string) (*Recorder, error) {
 	file, err := os.OpenFile(filepath.Join(dir, process+historySuffix), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -125,8 +125,8 @@ func NewRecorder(dir, process string) (*Recorder, error) {
 	return &Recorder{process: process, file: file}, nil
 }
 
-// Note writes an event, as of now. A failure is kept for Close: who writes
-// history cannot stop for it.
+// Note writes an event with the current time. An error is reported by Close, because
+// callers cannot stop for it.
 func (r *Recorder) Note(e Event) {
 	e.At = InstantOf(time.Now())
 	if e.Process == "" {
@@ -143,7 +143,7 @@ func (r *Recorder) Note(e Event) {
 	}
 }
 
-// Close reports whether everything was written.
+// Close reports whether all events were written.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

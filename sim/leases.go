@@ -8,24 +8,24 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// leases knows until when each node was alive.
+// leases contains the periods for which each node was alive.
 type leases struct {
 	length time.Duration
-	beat   time.Duration // how often nodes confirm their lease
+	beat   time.Duration // heartbeat interval of the nodes
 	nodes  map[fairlead.NodeID]*nodeLease
 }
 
-// nodeLease is one node's. A node has one process; a process may be several
-// nodes, one after the other.
+// nodeLease contains the leases of one node. A node has one process; a process may be
+// several nodes, one after the other.
 type nodeLease struct {
 	process string
-	granted []Instant // the database's clock, ordered
-	sent    []Instant // when each grant was asked for, on the processes' clock, ordered
-	seen    []Instant // when each grant was known to the node, ordered
-	doubt   []Instant // when a beat failed that may have counted
-	left    Instant   // when it was about to leave; zero if never
+	granted []Instant // by the database's clock, ordered
+	sent    []Instant // time of the request for each grant, by the processes' clock, ordered
+	seen    []Instant // time when the node knew of each grant, ordered
+	doubt   []Instant // times of failed heartbeats that may have counted
+	left    Instant   // time when the node was about to leave, or zero
 
-	joining time.Duration // how long it took to join: the first grant may be so much younger than is known
+	joining time.Duration // duration of the join: the first grant may be newer than known by this much
 }
 
 func leasesOf(r Record) leases {
@@ -60,8 +60,8 @@ func leasesOf(r Record) leases {
 	return l
 }
 
-// until is when the lease that a node had at a moment of the database's clock
-// ran out, as far as the node knew. It may have lasted longer.
+// until returns the expiry, as known to the node, of the lease that a node had at a time of
+// the database's clock. The lease may have lasted longer.
 func (l leases) until(node fairlead.NodeID, db Instant) (Instant, bool) {
 	n := l.nodes[node]
 	if n == nil {
@@ -74,8 +74,8 @@ func (l leases) until(node fairlead.NodeID, db Instant) (Instant, bool) {
 	return n.granted[after-1].Add(l.length), true
 }
 
-// atMostUntil is when the lease that a node had at a moment of the database's clock ran
-// out at the latest, if its last beat before is known.
+// atMostUntil returns the latest possible expiry of the lease that a node had at a time of
+// the database's clock, if its last heartbeat before is known.
 func (l leases) atMostUntil(node fairlead.NodeID, db Instant) (Instant, bool) {
 	until, joined := l.until(node, db)
 	if n := l.nodes[node]; joined && until == n.granted[0].Add(l.length) {
@@ -84,9 +84,9 @@ func (l leases) atMostUntil(node fairlead.NodeID, db Instant) (Instant, bool) {
 	return until, joined
 }
 
-// believedUntil is when a node had to stop believing, at some moment of the processes'
-// clock, that it has a lease: a lease after it sent the last beat that was acknowledged,
-// or when it was about to leave.
+// believedUntil returns the time until which a node could believe, at a time of the
+// processes' clock, that it had a lease: one lease after it sent the last acknowledged
+// heartbeat, or when it was about to leave.
 func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) {
 	n := l.nodes[node]
 	if n == nil {
@@ -103,11 +103,11 @@ func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) 
 	return until, true
 }
 
-// mostBeats is how often one node was granted its lease within a time of the database's
-// clock, each time within half a lease of the time before: how long, counted in beats,
-// there was a node that could act. A beat that came much earlier than the next one was due
-// does not count: nodes ask for news out of turn when a job is to be cancelled. Neither
-// does the node of which something is taken back.
+// mostBeats returns the maximum number of grants to one node within a period of the
+// database's clock, each within half a lease of the one before. This measures, in
+// heartbeats, how long there was a node that could act. It does not count a heartbeat that
+// came much earlier than the next one was due, because nodes send extra heartbeats when a
+// job is to be cancelled. It skips the node from which jobs are taken back.
 func (l leases) mostBeats(from, to Instant, except fairlead.NodeID) int {
 	most := 0
 	for id, n := range l.nodes {
@@ -130,24 +130,24 @@ func (l leases) mostBeats(from, to Instant, except fairlead.NodeID) int {
 	return most
 }
 
-// leftBefore reports whether a node was about to leave before that moment of
-// the processes' clock.
+// leftBefore reports whether a node was about to leave before that time of the processes'
+// clock.
 func (l leases) leftBefore(node fairlead.NodeID, at Instant) bool {
 	n := l.nodes[node]
 	return n != nil && n.left != 0 && n.left <= at
 }
 
-// confirmedAfter reports whether a node asked later whether its lease still
-// held and heard that it did: then it held all the time. The first answer that
-// it heard later may be to an earlier question.
+// confirmedAfter reports whether a node asked later whether its lease still held and got a
+// positive answer: then the lease held all the time. The first answer received later may
+// belong to an earlier request.
 func (l leases) confirmedAfter(node fairlead.NodeID, at Instant) bool {
 	n := l.nodes[node]
 	return n != nil && len(n.seen) > 1 && n.seen[len(n.seen)-2] > at
 }
 
-// doubted reports whether the lease of a node may have lasted longer at some moment than
-// is known: a beat that failed later than a lease before may have counted just then, or
-// the history of the node breaks off.
+// doubted reports whether the lease of a node may have lasted longer at a time than is
+// known: a heartbeat that failed later than a lease before may just have counted, or the
+// history of the node breaks off.
 func (l leases) doubted(node fairlead.NodeID, at Instant, dead bool) bool {
 	n := l.nodes[node]
 	if n == nil || dead {
@@ -161,7 +161,7 @@ func (l leases) doubted(node fairlead.NodeID, at Instant, dead bool) bool {
 	return false
 }
 
-// silences counts the times without any grant that are longer than half a lease.
+// silences counts the periods without any grant that are longer than half a lease.
 func (l leases) silences() int {
 	var all []Instant
 	for _, n := range l.nodes {

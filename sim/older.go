@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Older are workers of another version of this program.
+// Older configures workers of another version of this program.
 type Older struct {
-	Program string // none: there are no such workers
+	Program string // path of the program; empty = no such workers
 	Workers int
 }
 
-// names lists the processes of the older workers.
+// names returns the names of the older workers' processes.
 func (o Older) names() (names []string) {
 	for i := range o.Workers {
 		names = append(names, fmt.Sprintf("old%d", i+1))
@@ -21,8 +21,8 @@ func (o Older) names() (names []string) {
 	return names
 }
 
-// startOlder starts the older workers, one after the other: the first makes the tables.
-// They are there when they have joined.
+// startOlder starts the older workers, one after the other, because the first one creates
+// the tables. It returns when all of them have joined.
 func (s *Scenario) startOlder(ctx context.Context) ([]*process, error) {
 	var workers []*process
 	if s.Older.Program == "" {
@@ -41,7 +41,7 @@ func (s *Scenario) startOlder(ctx context.Context) ([]*process, error) {
 	return workers, nil
 }
 
-// joined waits until a worker has noted that it joined.
+// joined waits until a worker has recorded that it joined.
 func (s *Scenario) joined(ctx context.Context, p *process) error {
 	const look = 20 * time.Millisecond
 	for begun := time.Now(); ; {

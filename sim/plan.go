@@ -12,24 +12,24 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Plan is what the handler of a job does. It is decided when the job is
-// enqueued, so that how the job must end is known whatever happens to it.
+// A Plan defines the behavior of a job's handler. It is fixed when the job is enqueued, so
+// that the required end of the job is known whatever happens.
 type Plan struct {
-	Work      time.Duration `json:"work"`                // how long a run takes
-	FirstWork time.Duration `json:"first_work,omitzero"` // how long the first one takes, instead
-	Failures  int           `json:"failures,omitzero"`   // runs that fail before one succeeds
+	Work      time.Duration `json:"work"`                // duration of a run
+	FirstWork time.Duration `json:"first_work,omitzero"` // duration of the first run, if different
+	Failures  int           `json:"failures,omitzero"`   // number of runs that fail before one succeeds
 	Broken    bool          `json:"broken,omitzero"`     // fails for good
-	Stubborn  bool          `json:"stubborn,omitzero"`   // works on when its context ends, and reports progress in the end
+	Stubborn  bool          `json:"stubborn,omitzero"`   // continues after the end of its context, and reports progress at the end
 	Progress  bool          `json:"progress,omitzero"`   // reports progress halfway
-	Deadly    bool          `json:"deadly,omitzero"`     // kills its process, each time
-	Delay     time.Duration `json:"-"`                   // how long after it is enqueued it is due
-	Crowd     bool          `json:"crowd,omitzero"`      // waits in its first run until enough jobs run at once
+	Deadly    bool          `json:"deadly,omitzero"`     // kills its process in each run
+	Delay     time.Duration `json:"-"`                   // delay between enqueuing and the due time
+	Crowd     bool          `json:"crowd,omitzero"`      // waits in its first run until enough jobs run concurrently
 }
 
-// work is the kind of all jobs of a scenario.
+// work is the kind of all jobs in a scenario.
 var work = fairlead.NewKind[Plan]("sim.work")
 
-// Mixed draws a plan: most jobs are short and succeed.
+// Mixed returns a random plan: most jobs are short and succeed.
 func Mixed(random *rand.Rand, lease time.Duration) Plan {
 	const longest = 20 * time.Millisecond
 	in := func(n int) bool { return random.IntN(n) == 0 }
@@ -50,7 +50,7 @@ func Mixed(random *rand.Rand, lease time.Duration) Plan {
 	return p
 }
 
-// end is how a job with this plan must end.
+// end returns the required end of a job with this plan.
 func (p Plan) end() Ending {
 	switch {
 	case p.Deadly:
@@ -64,7 +64,7 @@ func (p Plan) end() Ending {
 
 var errPlanned = errors.New("as planned")
 
-// perform does what the plan says, and returns how it went.
+// perform carries out the plan, and returns the outcome.
 func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, err error) {
 	long := p.Work
 	if job.Attempt == 1 && p.FirstWork > 0 {
@@ -112,13 +112,13 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 	}
 }
 
-// report is the progress of a job. It tells under which fence it was made.
+// report is the progress of a job. It contains the fence of the run that reported it.
 type report struct {
 	Fence int64 `json:"fence"`
 }
 
-// reportedUnder is the fence of the progress that the database has: 0 if there is none,
-// -1 if it does not tell, as that of older workers.
+// reportedUnder returns the fence of the progress in the database: 0 if there is no
+// progress, -1 if it does not contain the fence, like that of older workers.
 func reportedUnder(progress json.RawMessage) int64 {
 	var r report
 	switch err := json.Unmarshal(progress, &r); {

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// process is a worker. It belongs to one goroutine.
+// process is a worker process. It belongs to one goroutine.
 type process struct {
 	name string
 	pid  int
-	life *os.File // the worker ends when this is closed, in whatever way we end
+	life *os.File // the worker ends when this is closed, however this process ends
 	log  string
 	gone bool
-	code int // of its exit, once gone; negative after a signal
+	code int // exit code once gone; negative after a signal
 
-	unbegun bool // it was told to end before it had begun
+	unbegun bool // whether the process was told to end before it had started to work
 }
 
-// startProcess runs a program as a worker; this one again if none is named.
+// startProcess runs a program as a worker. Without a program it runs this one again.
 func startProcess(program string, o orders) (*process, error) {
 	if program == "" {
 		self, err := os.Executable()
@@ -59,7 +59,7 @@ func startProcess(program string, o orders) (*process, error) {
 	return p, started.Release()
 }
 
-// kill ends the process as a crash would, and returns when it is dead.
+// kill ends the process like a crash, and returns when it is dead.
 func (p *process) kill() error {
 	if err := p.signal(syscall.SIGKILL); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *process) kill() error {
 	return p.await(0)
 }
 
-// stop makes the process stand still, and returns when it does.
+// stop suspends the process, and returns when it is suspended.
 func (p *process) stop() error {
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *process) stop() error {
 	return p.await(syscall.WUNTRACED)
 }
 
-// resume lets the process go on.
+// resume resumes the process.
 func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
 
 // exited reports whether the process has ended.
@@ -86,7 +86,7 @@ func (p *process) exited() bool {
 	return p.gone
 }
 
-// signal does nothing to a process that is gone: its id may be another's.
+// signal sends a signal, unless the process is gone, because its ID may have been reused.
 func (p *process) signal(signal syscall.Signal) error {
 	if p.exited() {
 		return fmt.Errorf("worker %s ended by itself with code %d; see its log:\n%s", p.name, p.code, p.tail())
@@ -97,7 +97,7 @@ func (p *process) signal(signal syscall.Signal) error {
 	return nil
 }
 
-// await waits for a change of the process and notes whether it was its end.
+// await waits for a change of the process and records whether it has ended.
 func (p *process) await(options int) error {
 	for !p.gone {
 		var status syscall.WaitStatus
@@ -117,7 +117,7 @@ func (p *process) await(options int) error {
 	return nil
 }
 
-// tail is the end of what the process logged.
+// tail returns the end of the process's log.
 func (p *process) tail() string {
 	log, err := os.ReadFile(p.log)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// progress is how far a run has come and since when it has not come further. A node
-// that lives but ends no job makes none.
+// progress records the progress of a run and the time of the last progress. A node that is
+// alive but completes no job makes no progress.
 type progress struct {
-	made, ended int64 // jobs
-	most        int   // jobs that ran at once
+	made, ended int64 // numbers of created and ended jobs
+	most        int   // maximum number of concurrently running jobs
 	since       time.Time
 }
 
-// note compares with what was known. As long as schedules are due, time itself is
-// progress.
+// note compares a sample with the known state. As long as schedules are due, the passing of
+// time is progress.
 func (p *progress) note(s Sample, live int64, span Span) {
 	now := progress{made: s.Jobs, ended: s.Jobs - live, most: max(p.most, len(s.Running)), since: time.Now()}
 	if now.made > p.made || now.ended > p.ended || now.most > p.most || s.DB < span.To {
@@ -23,10 +23,11 @@ func (p *progress) note(s Sample, live int64, span Span) {
 	}
 }
 
-// crowdFile appears in the directory of a run when enough jobs run at once.
+// crowdFile is the name of a file that appears in the directory of a run when enough jobs
+// run concurrently.
 const crowdFile = "crowd"
 
-// gather lets the jobs go on that wait for each other, once there are enough.
+// gather releases the jobs that wait for each other, once there are enough.
 func (c *Cluster) gather() error {
 	if !c.gathering() || c.progress.most < c.Crowd {
 		return nil
@@ -38,7 +39,7 @@ func (c *Cluster) gather() error {
 // gathering reports whether jobs wait for each other.
 func (c *Cluster) gathering() bool { return c.Crowd > 0 && !c.gathered }
 
-// crowded reports whether enough jobs have run at once. A worker runs in the directory
+// crowded reports whether enough jobs have run concurrently. A worker runs in the directory
 // of its run.
 func crowded() bool {
 	_, err := os.Stat(crowdFile)

@@ -6,17 +6,17 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// unsteadyLeases is for how many leases a process is not trusted before it takes jobs
-// back all the same.
+// unsteadyLeases is the number of leases for which a process is not trusted, after which it
+// may take back jobs anyway.
 const unsteadyLeases = 3
 
-// patientReapers: a node that declared others dead had been there for a lease in which
-// none of its beats failed, or its process had not been trusted for three leases.
+// patientReapers checks that a node that marked others as dead had existed for a lease
+// without a failed heartbeat, or that its process had not been trusted for three leases.
 //
-// A node decides at a look, and what it decides is seen when it reaps: any time may pass
-// in between. A look is later than the reap before it. So a node is known to have decided
-// after a beat of its own had failed if it had begun another reap since. What happened
-// before its first look of a life it decided after it joined.
+// A node decides during a look, and the decision becomes visible when it reaps: any time
+// may pass in between. A look comes after the previous reap. So a node is known to have
+// decided after one of its heartbeats failed if it had begun another reap since. Decisions
+// before its first look came after it joined.
 func (c *check) patientReapers() {
 	looks := c.looks()
 	for _, e := range c.Events {
@@ -36,14 +36,14 @@ func (c *check) patientReapers() {
 	}
 }
 
-// look is a reap that a node is about to begin.
+// look is the start of a reap by a node.
 type look struct {
 	node fairlead.NodeID
 	at   Instant
 }
 
-// looks returns the reaps that each process has begun, in order. Histories from before
-// these were noted have none.
+// looks returns the reaps that each process has begun, in order. Older histories do not
+// contain them.
 func (c *check) looks() map[string][]look {
 	looks := map[string][]look{}
 	for _, e := range c.Events {
@@ -54,9 +54,9 @@ func (c *check) looks() map[string][]look {
 	return looks
 }
 
-// decidedAfter reports whether a node certainly decided on a reap after a moment: another
-// reap began in between. Of processes that note no reaps it is taken for granted if they
-// were not paused and the moment is a beat before.
+// decidedAfter reports whether a node certainly decided on a reap after a time, because
+// another reap began in between. For processes that record no reaps, it assumes so if they
+// were not suspended and the time is at least one heartbeat before.
 func (c *check) decidedAfter(at Instant, own []look, reaped Event) bool {
 	if len(own) == 0 {
 		stoodStill := slices.ContainsFunc(c.resumes, func(e Event) bool {
@@ -67,9 +67,9 @@ func (c *check) decidedAfter(at Instant, own []look, reaped Event) bool {
 	return slices.ContainsFunc(own, func(l look) bool { return l.node == reaped.Node && l.at > at && l.at < reaped.Sent })
 }
 
-// longUnsteady reports whether a process may not have been trusted for three leases before
-// some moment. It was at a look that came a lease after the last trouble, which is certain
-// of every reap but the first since then.
+// longUnsteady reports whether a process may have been untrusted for three leases before a
+// time. It was trusted at a look that came a lease after the last problem, which is certain
+// for every reap except the first since then.
 func (c *check) longUnsteady(process string, own []look, at Instant) bool {
 	if len(own) == 0 {
 		return c.leases.longUnsteady(process, at)

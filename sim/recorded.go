@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// recorded is a store that writes down what a node asks of it and is answered.
+// recorded is a store that records the requests of a node and the answers.
 type recorded struct {
 	driver.Store
 	to *Recorder
 }
 
-// Join notes a grant as of before the call: the database's clock at the grant
-// itself is not told.
+// Join records the grant with the time before the call, because the time by the database's
+// clock is unknown.
 func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	before, err := s.Now(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Dura
 	return id, err
 }
 
-// Beat notes from when on the lease counts, which the answer tells.
+// Beat records the start of the lease according to the answer.
 func (s *recorded) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	sent := InstantOf(time.Now())
 	answer, err := s.Store.Beat(ctx, beat)
@@ -43,13 +43,13 @@ func (s *recorded) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswe
 	return answer, err
 }
 
-// Leave is noted before it happens.
+// Leave is recorded before it happens.
 func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
 	s.to.Note(Event{What: Leaving, Node: node})
 	return s.Store.Leave(ctx, node)
 }
 
-// Claim notes each lease.
+// Claim records each lease.
 func (s *recorded) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	sent := InstantOf(time.Now())
 	jobs, err := s.Store.Claim(ctx, claim)
@@ -62,7 +62,7 @@ func (s *recorded) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.J
 	return jobs, nil
 }
 
-// Settle notes each settlement before and its answer after.
+// Settle records each settlement before the call and its answer after.
 func (s *recorded) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	for _, x := range settlements {
 		s.to.Note(Event{What: Asked, Job: x.ID, Fence: x.Fence, Move: x.Move})
@@ -82,7 +82,7 @@ func (s *recorded) Settle(ctx context.Context, settlements []fairlead.Settlement
 	return settled, nil
 }
 
-// Save notes whether the progress counted; nothing if that is unknown.
+// Save records whether the progress counted, or nothing if that is unknown.
 func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
 	e := Event{What: Saved, Job: save.ID, Fence: save.Fence, Sent: InstantOf(time.Now())}
 	err := s.Store.Save(ctx, save)
@@ -98,7 +98,7 @@ func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
 	return err
 }
 
-// Reap notes that the node takes jobs back, and what it took.
+// Reap records the start of a reap, and its result.
 func (s *recorded) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
 	s.to.Note(Event{What: Reaping, Node: reap.By})

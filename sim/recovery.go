@@ -4,17 +4,17 @@ import (
 	"time"
 )
 
-// recovery: what a node held when it was killed or paused was claimed again,
-// or had ended, within two leases and the record's patience. That time is counted
-// in beats, of the node that beat the longest meanwhile without having missed half a
-// lease. By seconds the machine would be judged: without a database nothing can be
-// taken back, nor without a node that goes on. (A SQLite file is silent while a paused
-// process holds its write lock.) Crash suspects are left out: a node runs one of them
-// at a time, whatever slots are free.
+// recovery checks that the jobs of a killed or suspended node were claimed again, or had
+// ended, within two leases and the record's patience. That time is counted in heartbeats of
+// the node that sent them for the longest time without missing half a lease. Absolute
+// durations would judge the machine: no job can be taken back without a working database or
+// a running node. (A SQLite file is blocked while a suspended process holds its write
+// lock.) It skips crash suspects, because a node runs only one of them at a time,
+// regardless of free slots.
 //
-// Both times are the database's: of the look that showed who held the job, and of the
-// next claim. The rule takes a node for one that can act if its beats get through. On a
-// machine where beats did and nothing else for so long, it would be too strict.
+// Both times are those of the database: the query that showed who held the job, and the
+// next claim. The rule assumes that a node can act if its heartbeats get through. It would
+// be too strict on a machine where, for a long time, only heartbeats get through.
 func (c *check) recovery() {
 	finals := map[int64]Final{}
 	for _, f := range c.Final {
@@ -44,10 +44,10 @@ func (c *check) recovery() {
 	}
 }
 
-// recovered is when a job that was held under a fence was next known to be
-// claimed under another or to have ended, and whether that claim was of a
-// crash suspect. Claims by nodes that were killed before they could write it
-// down are known from what they held.
+// recovered returns the time at which a job held under a fence was next known to be claimed
+// under another fence or to have ended, and whether that claim was of a crash suspect.
+// Claims by nodes that were killed before they could record them are known from the leases
+// they held.
 func (s *story) recovered(held Event, final Final) (back Instant, solo, ok bool) {
 	known := func(at Instant, suspect bool) {
 		if !ok || at < back {
@@ -70,7 +70,7 @@ func (s *story) recovered(held Event, final Final) (back Instant, solo, ok bool)
 	return back, solo, ok
 }
 
-// durations collects times.
+// durations is a list of durations.
 type durations []time.Duration
 
 func (d *durations) add(t time.Duration) { *d = append(*d, t) }

@@ -12,24 +12,24 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// RemoteScenario is batches that remote workers do while the servers that they ask for
-// work are killed.
+// RemoteScenario is a scenario in which remote workers carry out batches while the servers
+// that they use are killed.
 type RemoteScenario struct {
-	URL     string // of an empty database that all servers share
+	URL     string // URL of an empty database that all servers share
 	Open    Opener
-	Dir     string // for targets, histories and logs
-	Seed    uint64 // of everything that is drawn
-	Servers int    // each with an address of its own, which the next server takes over; a node that serves no worker and is not killed keeps house
-	Workers int    // each asks one server
+	Dir     string // directory for targets, histories and logs
+	Seed    uint64 // seed of all random choices
+	Servers int    // each has an address of its own, which its successor takes over; a node that serves no workers and is never killed does housekeeping
+	Workers int    // each uses one server
 	Batches Batches
-	Node    Node          // the servers and the workers
-	Every   time.Duration // between two kills, at least
+	Node    Node          // configuration of the servers and the workers
+	Every   time.Duration // minimum time between two kills
 	Logf    func(format string, args ...any)
 }
 
-// RunRemote plays a scenario. Its record has the batches and the histories of the servers,
-// as far as their nodes are concerned; remote workers write none. An error means that the
-// scenario could not be played to its end, not that a rule was broken.
+// RunRemote runs a scenario. Its record contains the batches, and the histories of the
+// servers' nodes; remote workers write none. An error means that the scenario could not run
+// to its end, not that a rule was violated.
 func RunRemote(ctx context.Context, s RemoteScenario) (_ Record, err error) {
 	store, err := s.Open(ctx, s.URL)
 	if err != nil {
@@ -66,14 +66,14 @@ func RunRemote(ctx context.Context, s RemoteScenario) (_ Record, err error) {
 	return record, err
 }
 
-// remoteDriver is a scenario under way. The workers of its cluster are the servers. It
+// remoteDriver is a running scenario. The workers of its cluster are the servers. It
 // belongs to one goroutine.
 type remoteDriver struct {
 	RemoteScenario
 	Cluster
-	addresses []string // of the servers
+	addresses []string // addresses of the servers
 	remotes   []*process
-	keeper    *process // takes back what dead nodes had, for which no server lives long enough
+	keeper    *process // takes back the jobs of dead nodes, because servers do not live long enough to do so
 }
 
 func (d *remoteDriver) play(ctx context.Context) error {
@@ -113,7 +113,7 @@ func (d *remoteDriver) play(ctx context.Context) error {
 	return d.killUntilDone(ctx)
 }
 
-// freeAddress returns a loopback address at which nothing listens.
+// freeAddress returns an unused loopback address.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,8 +158,8 @@ func (d *remoteDriver) registered(ctx context.Context) error {
 	}
 }
 
-// killUntilDone kills a server every now and then until all batches have ended. On a slow
-// machine a server is spared until tasks have ended since the last kill.
+// killUntilDone repeatedly kills a server until all batches have ended. On a slow machine
+// it waits until tasks have ended since the last kill.
 func (d *remoteDriver) killUntilDone(ctx context.Context) error {
 	const look = 50 * time.Millisecond
 	var spared batch.Tally

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/worker"
 )
 
-// workRemotely is a remote worker until the process is told to end.
+// workRemotely runs a remote worker until the process is told to end.
 func (o orders) workRemotely(ctx context.Context) error {
 	mux := fairlead.NewMux()
 	handleFiles(mux)
@@ -28,7 +28,7 @@ func (o orders) workRemotely(ctx context.Context) error {
 	})
 }
 
-// runAndServe is a node, and a server of remote workers, until the process is told to end.
+// runAndServe runs a node and a server for remote workers until the process is told to end.
 func (o orders) runAndServe(ctx context.Context, store driver.Store, node *engine.Engine) error {
 	listener, err := listenAgain(ctx, o.Serve)
 	if err != nil {
@@ -59,8 +59,7 @@ func (o orders) runAndServe(ctx context.Context, store driver.Store, node *engin
 	return errors.Join(err, <-kept)
 }
 
-// listenAgain listens at the address of a server that was killed, which may not be free at
-// once.
+// listenAgain listens at the address of a killed server, which may not be free immediately.
 func listenAgain(ctx context.Context, address string) (net.Listener, error) {
 	const again = 50 * time.Millisecond
 	for begun := time.Now(); ; {

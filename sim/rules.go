@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// fencesGrow: in the order of the database's clock each claim has a larger
-// fence than the one before, and a larger attempt number unless the one before
-// was released. The clock is read after the row was locked, which is after the claim
-// before has committed. A handler starts once under each fence, and only if its node
-// had a lease when it heard of the claim. (It may start much later: a process that
-// gets no time between its look at the lease and the start cannot help it.)
+// fencesGrow checks that, in the order of the database's clock, each claim has a larger
+// fence than the one before, and a larger attempt number unless the previous run was
+// released. The database reads the clock after it has locked the row, and so after the
+// previous claim has committed. It also checks that a handler starts once under each fence,
+// and only if its node had a lease when it received the claim. (The handler may start much
+// later if the process was not scheduled between its check of the lease and the start.)
 func (c *check) fencesGrow(job int64, s *story) {
 	byTime := slices.Clone(s.claims)
 	slices.SortStableFunc(byTime, func(a, b Event) int { return cmp.Compare(a.DB, b.DB) })
@@ -41,8 +41,8 @@ func (c *check) fencesGrow(job int64, s *story) {
 	}
 }
 
-// startsClaimed: each handler was started by the node that had claimed its job, in the
-// attempt that the claim has.
+// startsClaimed checks that each handler was started by the node that claimed the job, with
+// the attempt number of the claim.
 func (c *check) startsClaimed(job int64, s *story) {
 	for _, start := range s.starts {
 		if !slices.ContainsFunc(s.claims, func(e Event) bool {
@@ -53,13 +53,13 @@ func (c *check) startsClaimed(job int64, s *story) {
 	}
 }
 
-// released reports whether a lease was asked to be given back as if it had
-// never been, which uses up no attempt number.
+// released reports whether a release was requested for a lease, which uses up no attempt
+// number.
 func (s *story) released(fence int64) bool {
 	return slices.ContainsFunc(s.asked, func(e Event) bool { return e.Fence == fence && e.Move == fairlead.MoveRelease })
 }
 
-// claimOf is when the claim of a lease was known; zero if it was not.
+// claimOf returns the time at which the claim of a lease was known, or zero.
 func (s *story) claimOf(fence int64) Instant {
 	for _, e := range s.claims {
 		if e.Fence == fence {
@@ -69,9 +69,9 @@ func (s *story) claimOf(fence int64) Instant {
 	return 0
 }
 
-// oneLiveLease: when a job was claimed, the lease before had been settled, or
-// its node had left, or had let its lease run out by the database's clock. And
-// the claiming node itself had a lease. The database names the node that claimed.
+// oneLiveLease checks that when a job was claimed, the previous lease had been settled, or
+// its node had left or let its lease expire by the database's clock. It also checks that
+// the claiming node, which the database names, had a lease.
 func (c *check) oneLiveLease(job int64, s *story) {
 	for i, claim := range s.claims {
 		until, joined := c.leases.atMostUntil(claim.Node, claim.DB)
@@ -99,17 +99,18 @@ func (c *check) oneLiveLease(job int64, s *story) {
 	}
 }
 
-// begun returns when a claim was sent, or when it was answered if that is not known.
+// begun returns the time at which a claim was sent, or when it was answered if that is
+// unknown.
 func (e *Event) begun() Instant { return cmp.Or(e.Sent, e.At) }
 
-// checkedFrom returns the earliest moment of the database's clock at which a claim may
-// have checked that its node was alive. A claim reads its clock after it has locked its
-// jobs, later than the check, but both fall between its sending and its answer. So the
-// check was earlier by no more than the claim took, on the clock of the processes.
+// checkedFrom returns the earliest time of the database's clock at which a claim may have
+// checked that its node was alive. A claim reads the clock after it has locked its jobs,
+// later than the check, but both happen between the request and the answer. So the check
+// was earlier by at most the duration of the claim, by the clock of the processes.
 func (e *Event) checkedFrom() Instant { return e.DB.Add(-e.At.Sub(e.begun())) }
 
-// settledBefore reports whether a settlement of the lease was sent before that
-// moment and not refused.
+// settledBefore reports whether a settlement of the lease was sent before that time and not
+// refused.
 func (s *story) settledBefore(fence int64, at Instant) bool {
 	asked, ok := s.firstAsked(fence)
 	if !ok || asked > at {
@@ -120,15 +121,15 @@ func (s *story) settledBefore(fence int64, at Instant) bool {
 	return accepted || !refused
 }
 
-// killedAfter reports whether the process of a claim was killed before its
-// node's next beat could be known.
+// killedAfter reports whether the process of a claim was killed before its node's next
+// heartbeat could be known.
 func (c *check) killedAfter(claim Event) bool {
 	return slices.ContainsFunc(c.kills, func(e Event) bool {
 		return e.Process == claim.Process && e.At.Sub(claim.At) <= c.Lease
 	})
 }
 
-// zombiesRefused: what was sent after a later claim was known does not count.
+// zombiesRefused checks that requests sent after a later claim was known have no effect.
 func (c *check) zombiesRefused(job int64, s *story) {
 	for _, e := range s.answers {
 		if e.Result == Lost {
@@ -156,10 +157,10 @@ func (c *check) zombiesRefused(job int64, s *story) {
 	}
 }
 
-// livingBelieved: neither progress nor a settlement that was sent once is refused to a
-// node that heard later that its lease still held. (A settlement that was sent again is:
-// its first sending may have counted. So is progress of a lease that was settled, and the
-// end of a run that its schedule has replaced.)
+// livingBelieved checks that progress, and settlements sent once, are not refused to a node
+// that learned later that its lease still held. Exceptions are a settlement that was sent
+// again, because its first attempt may have counted, progress of a settled lease, and the
+// end of a run that its schedule has replaced.
 func (c *check) livingBelieved(job int64, s *story) {
 	for _, e := range s.answers {
 		sent := 0
@@ -182,7 +183,7 @@ func (c *check) livingBelieved(job int64, s *story) {
 	}
 }
 
-// settledAt is when it was first known that a settlement of the lease counted.
+// settledAt returns the time at which a settlement of the lease was first known to count.
 func (s *story) settledAt(fence int64) (Instant, bool) {
 	for _, e := range s.answers {
 		if e.Fence == fence && e.Result != Lost {
@@ -201,9 +202,9 @@ func (s *story) nodeOf(fence int64) fairlead.NodeID {
 	return 0
 }
 
-// neverEarly: no job was claimed before it was due, nor again before the pause after a
-// failure was over. How long a pause was is measured by the clock of the processes: from
-// before the failure was reported until the next claim was known.
+// neverEarly checks that no job was claimed before it was due, or claimed again before the
+// delay after a failure had passed. It measures the delay by the clock of the processes:
+// from before the failure was reported until the next claim was known.
 func (c *check) neverEarly() {
 	for _, job := range c.jobs() {
 		s := c.stories[job]
@@ -221,15 +222,15 @@ func (c *check) neverEarly() {
 	}
 }
 
-// failed reports whether the lease ended with a failure that is tried again.
+// failed reports whether the lease ended with a failure that is retried.
 func (s *story) failed(fence int64) bool {
 	return slices.ContainsFunc(s.answers, func(e Event) bool {
 		return e.Fence == fence && e.Move == fairlead.Again && e.Result == OK
 	})
 }
 
-// onePlace: every look at the database showed every job once, and fences that
-// never went back. Jobs that schedules make become more and never less.
+// onePlace checks that every snapshot of the database had every job once, with fences that
+// never went back. The number of jobs may grow because of schedules, but never shrink.
 func (c *check) onePlace() {
 	last, least := map[int64]int64{}, int64(len(c.Expected)-len(c.Fires))
 	most := int64(len(c.Expected))

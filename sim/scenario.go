@@ -14,53 +14,53 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Scenario is a run: nodes, work, and what happens to them.
+// A Scenario defines a run: nodes, jobs and disturbances.
 type Scenario struct {
-	URL     string // of an empty database that all workers share
+	URL     string // URL of an empty database that all workers share
 	Open    Opener
-	Dir     string // for histories and logs
-	Seed    uint64 // of everything that is drawn
+	Dir     string // directory for histories and logs
+	Seed    uint64 // seed of all random choices
 	Jobs    int
 	Workers int
 	Node    Node
-	Plan    func(random *rand.Rand, lease time.Duration) Plan // what each job does
+	Plan    func(random *rand.Rand, lease time.Duration) Plan // returns the plan of each job
 	Caps    Caps
 
-	// Schedules make jobs beside those that are enqueued.
+	// Schedules configures schedules that create jobs in addition to the enqueued ones.
 	Schedules Schedules
 
-	// Batches and Sweep go on beside the jobs.
+	// Batches and Sweep run next to the jobs.
 	Batches Batches
 	Sweep   Swept
 
-	// Callers leave transactions open meanwhile. Their span is that of the schedules.
+	// Callers leave transactions open during the run. Their span is that of the schedules.
 	Callers Callers
 
-	// Older workers run before the store is opened, with the tables that they know.
-	// Those that die are replaced by workers of this program.
+	// Older workers run before the store is opened, with the tables of their version. Workers
+	// of this program replace those that die.
 	Older Older
 
-	// Crowd, if it is set, makes jobs wait in their first run until so many run at
-	// once. On a slow machine few would meet otherwise.
+	// Crowd, if set, makes jobs wait in their first run until this many run concurrently.
+	// Otherwise few jobs would overlap on a slow machine.
 	Crowd int
 
-	// Disturb is called every Every while jobs are left.
+	// Disturb is called at the interval Every while jobs are left.
 	Disturb Disturbance
 	Every   time.Duration
 
-	// Patience is how much later than two leases a recovery may be.
+	// Patience is the tolerance for recovery, in addition to two leases.
 	Patience time.Duration
 	Logf     func(format string, args ...any)
 }
 
-// GiveUp is how long a run goes on though nothing in it progresses. How long it takes
-// in all depends on the machine, and is not judged.
+// GiveUp is how long a run continues without progress. The total duration depends on the
+// machine, and is not judged.
 const GiveUp = patience.Limit
 
-// Disturbance does something to a cluster.
+// A Disturbance is an action on a cluster.
 type Disturbance func(ctx context.Context, c *Cluster) error
 
-// Cluster is a scenario under way. It belongs to one goroutine.
+// A Cluster is a running scenario. It belongs to one goroutine.
 type Cluster struct {
 	Scenario
 	store     driver.Store
@@ -70,34 +70,34 @@ type Cluster struct {
 	recorder  *Recorder
 	random    *rand.Rand
 	workers   []*process
-	lives     int // processes started
+	lives     int // number of started processes
 	pauses    []pause
 	expected  map[int64]Ending
-	due       map[int64]Instant // jobs that were not due at once
+	due       map[int64]Instant // jobs that were not due immediately
 	tenants   map[int64]string  // by job
-	span      Span              // in which schedules are due
-	endings   map[int64]Ending  // of the runs of a schedule, by its id
+	span      Span              // period in which schedules are due
+	endings   map[int64]Ending  // ends of the runs of a schedule, by its ID
 	batching  batching
-	sweeping  *sweepDriver // nil: none
+	sweeping  *sweepDriver // nil = no sweep
 	callers   []*process
 	samples   []Sample
-	within    time.Duration // how long a look at the database may take
-	unseen    error         // why the last one failed
+	within    time.Duration // timeout for a query of the database
+	unseen    error         // error of the last query
 	progress  progress
-	gathered  bool  // whether the crowd was there
-	spared    int64 // jobs that had ended when KillOrPause last did something
-	killed    bool  // what that was
-	second    bool  // whether the next one is the second of a pair
+	gathered  bool  // whether the crowd was complete
+	spared    int64 // number of ended jobs when KillOrPause last acted
+	killed    bool  // whether that action was a kill
+	second    bool  // whether the next action is the second of a pair
 }
 
-// pause is a worker that stands still until some time.
+// pause is a worker suspended until a time.
 type pause struct {
 	worker *process
 	until  time.Time
 }
 
-// Run plays a scenario and returns what is known of it. An error means that it
-// could not be played to its end, not that a rule was broken.
+// Run runs a scenario and returns its record. An error means that the scenario could not
+// run to its end, not that a rule was violated.
 func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 	older, err := s.startOlder(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *Cluster) play(ctx context.Context) error {
 	return nil
 }
 
-// launch starts one more worker.
+// launch starts another worker.
 func (c *Cluster) launch() error {
 	c.lives++
 	p, err := startProcess("", c.orders(fmt.Sprintf("w%d", c.lives)))
@@ -189,7 +189,7 @@ func (c *Cluster) launch() error {
 	return nil
 }
 
-// orders are those of a worker.
+// orders returns the orders of a worker.
 func (s *Scenario) orders(name string) orders {
 	return orders{URL: s.URL, Name: name, Dir: s.Dir, Node: s.Node, Items: s.Sweep.Items > 0, Files: s.Batches.Count > 0, Holds: s.lends()}
 }
@@ -232,9 +232,9 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 	return nil
 }
 
-// look takes a sample and returns how many jobs are left, or what was known
-// before if the database does not answer. A look that took too long gets twice the
-// time the next time: workers that stand still wait for its end.
+// look takes a sample and returns the number of jobs left, or the last known number if the
+// database does not respond. If the query took too long, the next one gets twice the time,
+// because suspended workers wait for its end.
 func (c *Cluster) look(ctx context.Context, left int64) int64 {
 	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
@@ -256,8 +256,8 @@ func (c *Cluster) look(ctx context.Context, left int64) int64 {
 	return live
 }
 
-// glance is what the database shows, how many jobs are left, and whether schedules
-// will make more.
+// glance returns the state of the database, the number of jobs left, and whether schedules
+// will create more.
 func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more bool, err error) {
 	more, err = c.planned(ctx) // before jobs are counted: it may be the last that is made just now
 	if err != nil {
@@ -275,7 +275,7 @@ func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more b
 	return sample, live, more, err
 }
 
-// busy reports whether jobs ran at the last look.
+// busy reports whether jobs were running in the last sample.
 func (c *Cluster) busy() bool {
 	return len(c.samples) > 0 && len(c.samples[len(c.samples)-1].Running) > 0
 }
@@ -319,7 +319,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 	return s, live, nil
 }
 
-// record collects what is known when all workers are gone.
+// record collects the record after all workers are gone.
 func (c *Cluster) record(ctx context.Context) (Record, error) {
 	r := Record{
 		Lease: c.Node.Lease, Beat: c.Node.Beat, Pause: retryPause, Patience: c.Patience, Crashes: c.Node.maxCrashes(),

@@ -8,25 +8,25 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// mostCaughtUp is the largest catch-up limit of a schedule. No outage of a scenario is so long
-// that more instants are missed.
+// mostCaughtUp is the largest catch-up limit of a schedule. No outage of a scenario is long
+// enough to miss more instants.
 const mostCaughtUp = 1000
 
-// Schedules make the jobs of a scenario by themselves: so many schedules, each due
-// at every whole second of a span.
+// Schedules configures schedules that create jobs of the scenario: Count schedules, each
+// due at every full second of a span.
 type Schedules struct {
 	Count   int
 	Seconds int
 }
 
-// Span is when the schedules of a run are due: at its first second and at each one
-// after it until, but not at, its end. Both are whole seconds of the database's
-// clock.
+// Span is the period in which the schedules of a run are due: at its first second and at
+// each one after it until, but not including, its end. Both are full seconds of the
+// database's clock.
 type Span struct {
 	From, To Instant
 }
 
-// Fired is a run of a schedule as the database has it in the end.
+// Fired is a run of a schedule in the final database.
 type Fired struct {
 	Schedule int64
 	Due      Instant
@@ -35,9 +35,9 @@ type Fired struct {
 	Skip     schedule.SkipReason
 }
 
-// schedule stores the schedules. They begin when all of them are there. How
-// long that takes depends on what else the machine does, so a run that allowed
-// too little time for it begins anew with twice as much.
+// schedule stores the schedules. They begin when all of them are stored. The time for that
+// depends on the load of the machine, so if it was too short, schedule starts over with
+// twice as much.
 func (c *Cluster) schedule(ctx context.Context) error {
 	if c.Schedules.Count == 0 {
 		return nil
@@ -57,8 +57,8 @@ func (c *Cluster) schedule(ctx context.Context) error {
 	return fmt.Errorf("%d schedules cannot be stored within %v", c.Schedules.Count, GiveUp)
 }
 
-// scheduleWithin stores the schedules and returns how long after their beginning
-// all were there.
+// scheduleWithin stores the schedules and returns the delay between their beginning and the
+// time when all were stored.
 func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (late time.Duration, err error) {
 	now, err := c.store.Now(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (lat
 	return now.Sub(from), err
 }
 
-// planned reports whether schedules will make more jobs.
+// planned reports whether schedules will create more jobs.
 func (c *Cluster) planned(ctx context.Context) (bool, error) {
 	if c.Schedules.Count == 0 {
 		return false, nil
@@ -116,8 +116,8 @@ func (c *Cluster) planned(ctx context.Context) (bool, error) {
 	}
 }
 
-// recordFires reads all runs, and expects of their jobs what their schedules' plan
-// says.
+// recordFires reads all runs, and sets the expected ends of their jobs according to the
+// schedules' plans.
 func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
 	if c.Schedules.Count == 0 {
 		return nil
@@ -149,8 +149,8 @@ func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
 	}
 }
 
-// oneRunEach: for every schedule and every second of the span there is one run, and
-// there is no other.
+// oneRunEach checks that every schedule has one run for every second of the span, and no
+// other runs.
 func (c *check) oneRunEach() {
 	const second = Instant(time.Second / time.Microsecond)
 	type instant struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// SweepScenario is a sweep over items on nodes that are killed.
+// SweepScenario is a sweep on nodes that are killed.
 type SweepScenario struct {
-	URL      string // of an empty database that all workers share
+	URL      string // URL of an empty database that all workers share
 	Open     Opener
-	Dir      string // for notes and logs
+	Dir      string // directory for notes and logs
 	Seed     uint64
 	Items    int64
 	Shards   int
@@ -25,33 +25,33 @@ type SweepScenario struct {
 	Rate     float64
 	Workers  int
 	Node     Node
-	Every    time.Duration // between two kills, at least
+	Every    time.Duration // minimum time between two kills
 
-	// RetryRate, if it is set, lets a third of the items fail at first. When
-	// the sweep has finished all that did are tried again, at this rate.
+	// RetryRate, if set, makes a third of the items fail at first. When the sweep has
+	// finished, all failed items are retried at this rate.
 	RetryRate float64
 }
 
-// SweepRecord is what is known of such a run.
+// SweepRecord contains everything that is known about such a run.
 type SweepRecord struct {
 	Items   int64
 	Shards  int
-	Sweep   sweep.Sweep // as it ended
+	Sweep   sweep.Sweep // final state
 	Kills   int
-	Notes   []Note   // what workers wrote, ordered by time
-	Seen    []Mark   // what the database showed meanwhile, in order
-	Failed  []int64  // items that the database lists as failed in the end, in order
-	Retried *Retried // if failed items were tried again
+	Notes   []Note   // notes written by workers, ordered by time
+	Seen    []Mark   // marks in the database during the run, in order
+	Failed  []int64  // failed items in the final database, in order
+	Retried *Retried // set if failed items were retried
 }
 
-// Mark is how far a shard has come.
+// Mark is the progress of a shard.
 type Mark struct {
 	Shard int
 	Mark  int64
 }
 
-// RunSweep plays a scenario. An error means that it could not be played to its end,
-// not that a rule was broken.
+// RunSweep runs a scenario. An error means that the scenario could not run to its end, not
+// that a rule was violated.
 func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
 	store, err := s.Open(ctx, s.URL)
 	if err != nil {
@@ -71,7 +71,7 @@ func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
 	return d.record, d.finish(ctx)
 }
 
-// sweepDriver is a scenario under way. It belongs to one goroutine.
+// sweepDriver is a running scenario. It belongs to one goroutine.
 type sweepDriver struct {
 	SweepScenario
 	store   driver.Store
@@ -79,19 +79,19 @@ type sweepDriver struct {
 	random  *rand.Rand
 	workers []*process
 	lives   int
-	id      int64         // of the sweep
-	marks   map[int]int64 // by shard, as seen last
+	id      int64         // ID of the sweep
+	marks   map[int]int64 // last seen marks, by shard
 	reached sweepReached
-	since   time.Time    // when that was first seen
-	spared  sweepReached // what was reached when a worker was last killed
-	unseen  error        // why the last look at the database failed
+	since   time.Time    // time when that was first seen
+	spared  sweepReached // progress at the last kill
+	unseen  error        // error of the last query
 	record  SweepRecord
 }
 
-// sweepReached is how far a sweep has come.
+// sweepReached is the progress of a sweep.
 type sweepReached struct {
 	state                    sweep.State
-	marks                    int64 // of all shards together
+	marks                    int64 // sum over all shards
 	done, abandoned, retried int64
 }
 
@@ -155,7 +155,7 @@ func (d *sweepDriver) launch() (*process, error) {
 	return startProcess("", orders{URL: d.URL, Name: fmt.Sprintf("w%d", d.lives), Dir: d.Dir, Node: d.Node, Items: true})
 }
 
-// replace kills a worker that goes over a shard, if one does, and starts another.
+// replace kills a worker, if possible one that processes a shard, and starts another.
 func (d *sweepDriver) replace(ctx context.Context) error {
 	i, err := d.victim(ctx)
 	if d.unseen = err; err != nil { // the database is busy: another time
@@ -169,7 +169,7 @@ func (d *sweepDriver) replace(ctx context.Context) error {
 	return err
 }
 
-// victim draws a worker by lot: of those that go over shards, or of all.
+// victim returns a random worker: one of those that process shards, or otherwise any.
 func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 	jobs, err := d.store.Find(ctx, fairlead.Filter{Kinds: []string{sweep.KindOf(sweepKind)}, States: []fairlead.State{fairlead.Running}, Limit: sweep.MaxShards})
 	if err != nil {
@@ -194,8 +194,8 @@ func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 	return busy[d.random.IntN(len(busy))], nil
 }
 
-// look reports whether the sweep is over, and watches the marks. A database that is busy
-// is asked again.
+// look reports whether the sweep has ended, and records the marks. It tries again if the
+// database is busy.
 func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 	shards, err := d.store.Shards(ctx, d.id)
 	if d.unseen = err; err != nil {
@@ -224,7 +224,7 @@ func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 	return sw.State == sweep.Finished, nil
 }
 
-// finish reads what workers have noted and which items failed.
+// finish reads the notes of the workers and the failed items.
 func (d *sweepDriver) finish(ctx context.Context) (err error) {
 	d.record.Items, d.record.Shards = d.Items, d.Shards
 	if d.record.Notes, err = readNotes(d.Dir); err != nil {

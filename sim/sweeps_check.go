@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// CheckSweep judges a sweep: it went over every item and counts what became of each; its
-// marks only moved forward, were never ahead of the items, and were not moved by a worker
-// whose shard another one had taken over.
+// CheckSweep checks a sweep: it processed every item and counted the outcomes correctly;
+// its marks only moved forward, were never ahead of the items, and were never moved by a
+// worker whose shard another one had taken over.
 func CheckSweep(r SweepRecord) []Violation {
 	c := &sweepCheck{SweepRecord: r, begun: make([]bool, r.Items)}
 	c.ends()
@@ -26,7 +26,7 @@ func CheckSweep(r SweepRecord) []Violation {
 	return c.violations
 }
 
-// sweepCheck is a judgement under way.
+// sweepCheck is the state of CheckSweep.
 type sweepCheck struct {
 	SweepRecord
 	begun      []bool // by item
@@ -37,7 +37,7 @@ func (c *sweepCheck) violated(fault Fault, format string, args ...any) {
 	c.violations = append(c.violations, Violation{Fault: fault, Text: fmt.Sprintf(format, args...)})
 }
 
-// first is the first item from one on, before another, that was not begun.
+// first returns the first item in [from, to) that was not begun.
 func (c *sweepCheck) first(from, to int64) int64 {
 	for from < to && c.begun[from] {
 		from++
@@ -45,8 +45,8 @@ func (c *sweepCheck) first(from, to int64) int64 {
 	return from
 }
 
-// ends: it has finished, each item counts as what its plan says, and those that failed
-// are listed.
+// ends checks that the sweep has finished, that the counts of items match their plans, and
+// that the failed items are listed.
 func (c *sweepCheck) ends() {
 	var failing []int64
 	for i := range c.Items {
@@ -68,7 +68,7 @@ func (c *sweepCheck) ends() {
 	}
 }
 
-// seenForward: no look at the database showed a mark that is smaller than before.
+// seenForward checks that no query showed a smaller mark than before.
 func (c *sweepCheck) seenForward() {
 	last := map[int]int64{}
 	for _, s := range c.Seen {
@@ -82,9 +82,9 @@ func (c *sweepCheck) seenForward() {
 // lease is the run of a shard under a fence.
 type lease struct{ shard, fence int64 }
 
-// checkpoints: every item before a mark was begun when the mark was sent, none is stored
-// that was sent after a later run of the shard had sent one, and a later run begins
-// where the stored ones are.
+// checkpoints checks that every item before a mark was begun when the mark was sent, that
+// no checkpoint is stored that was sent after a later run of the shard had sent one, and
+// that a later run begins at the stored mark.
 func (c *sweepCheck) checkpoints() {
 	clear(c.begun)
 	reached := map[int64]int64{}                         // by shard: the first item that was not begun
@@ -125,10 +125,10 @@ func (c *sweepCheck) checkpoints() {
 	}
 }
 
-// from is the first item of a shard: they are as long as each other.
+// from returns the first item of a shard. All shards have the same length.
 func (r *SweepRecord) from(shard int64) int64 { return r.Items * shard / int64(r.Shards) }
 
-// Repeats is how often items were handled again.
+// Repeats returns how often items were handled again.
 func (r *SweepRecord) Repeats() (repeats int64) {
 	begun := map[int64]bool{}
 	for _, n := range r.Notes {
@@ -143,9 +143,8 @@ func (r *SweepRecord) Repeats() (repeats int64) {
 	return repeats
 }
 
-// Unsaved is how many items were handled since the last checkpoint of a run that stored no
-// more. What a worker handled since it sent the last checkpoint of a shard that was
-// stored may be done again by others.
+// Unsaved returns the number of items handled after the last checkpoint of a run that
+// stored no more. These items may be handled again by another run.
 func (r *SweepRecord) Unsaved() (all int64) {
 	type part struct {
 		process string
@@ -171,7 +170,7 @@ func (r *SweepRecord) Unsaved() (all int64) {
 	return all
 }
 
-// shardOf is the shard of an item.
+// shardOf returns the shard of an item.
 func (r *SweepRecord) shardOf(index int64) int64 {
 	for s := int64(r.Shards) - 1; s > 0; s-- {
 		if index >= r.from(s) {

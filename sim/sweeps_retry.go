@@ -7,16 +7,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Retried is what is known of a sweep whose failed items were tried again.
+// Retried contains information about a sweep with retried items.
 type Retried struct {
-	Before sweep.Sweep // as it had finished
-	Kills  int         // while they were tried again
+	Before sweep.Sweep // state when it had first finished
+	Kills  int         // number of kills during the retry
 }
 
-// failAtFirst is the data of a sweep of which a third of the items fail.
+// failAtFirst is the data of a sweep in which a third of the items fail.
 const failAtFirst = `"fail"`
 
-// firstData is what handlers are given at first.
+// firstData returns the initial data for handlers.
 func (d *sweepDriver) firstData() json.RawMessage {
 	if d.RetryRate == 0 {
 		return nil
@@ -24,8 +24,8 @@ func (d *sweepDriver) firstData() json.RawMessage {
 	return json.RawMessage(failAtFirst)
 }
 
-// retry lets the failed items of a sweep that has finished be retried. It reports
-// whether the sweep has ended.
+// retry starts the retry of the failed items of a finished sweep. It reports whether the
+// sweep has ended for good.
 func (d *sweepDriver) retry(ctx context.Context) (over bool, err error) {
 	switch done := d.record.Retried; {
 	case d.RetryRate == 0:

@@ -22,33 +22,33 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// sweepKind is the kind of the items that workers note.
+// sweepKind is the kind of the items that workers record.
 const sweepKind = "sim"
 
-// What notes are about. Each is written before it counts, with a call of the
-// system of its own: what a process has written survives its death.
+// Types of notes. Each is written before the event takes effect, with a separate system
+// call, so that it survives the death of the process.
 const (
-	ItemBegun        int64 = iota // an item is about to be done
+	ItemBegun        int64 = iota // an item is about to be handled
 	CheckpointSent                // a checkpoint is about to be sent
-	CheckpointStored              // it was stored
+	CheckpointStored              // the checkpoint was stored
 )
 
-// note is what a worker writes.
+// note is a record in the file of a worker.
 type note struct {
 	What  int64
-	Shard int64 // of checkpoints
-	Fence int64 // of checkpoints
-	Value int64 // the index of an item, the mark of a checkpoint
+	Shard int64 // in notes on checkpoints
+	Fence int64 // in notes on checkpoints
+	Value int64 // index of an item, or mark of a checkpoint
 	At    int64 // nanoseconds since 1970
 }
 
-// Note is what a worker wrote.
+// Note is a note with the worker that wrote it.
 type Note struct {
 	Process string
 	note
 }
 
-// itemNotes is the file of a worker. Short appends are whole or not there.
+// itemNotes is the file of a worker. Short appends are atomic.
 type itemNotes struct{ file *os.File }
 
 const notesSuffix = ".items"
@@ -68,7 +68,7 @@ func (n *itemNotes) write(note note) error {
 	return err
 }
 
-// readNotes reads what all workers wrote, ordered by time.
+// readNotes reads the notes of all workers, ordered by time.
 func readNotes(dir string) ([]Note, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"+notesSuffix))
 	if err != nil {
@@ -97,7 +97,7 @@ func readNotes(dir string) ([]Note, error) {
 	return notes, nil
 }
 
-// handle registers the handler of items. Some fail for good.
+// handle registers the handler of items. Some items fail for good.
 func (n *itemNotes) handle(mux *fairlead.Mux, store driver.Store) {
 	options := items.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	items.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item items.Item[json.RawMessage]) error {
@@ -111,16 +111,16 @@ func (n *itemNotes) handle(mux *fairlead.Mux, store driver.Store) {
 	})
 }
 
-// comesToNothing tells of which items nothing comes.
+// comesToNothing reports whether an item fails for good.
 func comesToNothing(index int64) bool { return index%1000 == 7 }
 
-// notedStore notes checkpoints.
+// notedStore records checkpoints.
 type notedStore struct {
 	driver.Store
 	notes *itemNotes
 }
 
-// Checkpoint notes a checkpoint before and after it is stored.
+// Checkpoint records a checkpoint before and after it is stored.
 func (s *notedStore) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	about := note{What: CheckpointSent, Shard: int64(c.Number), Fence: c.Fence, Value: c.Mark}
 	if err := s.notes.write(about); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// firstSeen returns when a process first heard that it has a lease.
+// firstSeen returns the time at which a process first knew that it had a lease.
 func (l leases) firstSeen(process string) (first Instant, known bool) {
 	for _, n := range l.nodes {
 		if n.process == process && len(n.seen) > 0 && (!known || n.seen[0] < first) {
@@ -17,9 +17,9 @@ func (l leases) firstSeen(process string) (first Instant, known bool) {
 	return first, known
 }
 
-// steadyFor returns for how long the beats of a node had succeeded at a moment, if none
-// failed until another one: since it sent the first of them after it joined or after one
-// had failed. It is zero if one failed in between.
+// steadyFor returns how long the heartbeats of a node had succeeded at a time, if none
+// failed until another time: since it sent the first one after it joined or after a
+// failure. It returns zero if one failed in between.
 func (l leases) steadyFor(node fairlead.NodeID, at, until Instant) time.Duration {
 	n := l.nodes[node]
 	if n == nil {
@@ -42,15 +42,14 @@ func (l leases) steadyFor(node fairlead.NodeID, at, until Instant) time.Duration
 	return 0
 }
 
-// longUnsteady reports whether a process may not have been trusted for three leases before
-// some moment: it joined anew or a beat failed again and again, and it was not steady for
-// two leases in between. In a steady stretch of two leases one of its looks, four per
-// lease, found it trusted. A time of more than half a lease without a sign ends the
-// stretch: nothing says that the process was steady in it, or that it looked. Of such a
-// time a lease counts, in which the process may have looked, and the half that it adds
-// for the rest.
+// longUnsteady reports whether a process may have been untrusted for three leases before a
+// time: it joined again or a heartbeat failed again and again, without a steady period of
+// two leases in between. In such a period one of its looks, four per lease, found it
+// trusted. A gap of more than half a lease without a sign of life ends the period, because
+// it is unknown whether the process was steady in the gap, or whether it looked. Such a gap
+// counts as a lease, in which the process may have looked, plus half a lease for the rest.
 //
-// This is for histories that do not tell of looks.
+// It is used for histories that do not record looks.
 func (l leases) longUnsteady(process string, at Instant) bool {
 	type sign struct {
 		at      Instant

@@ -19,31 +19,31 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// workerEnv holds the orders of a process that is to be a worker.
+// workerEnv is the environment variable with the orders of a worker process.
 const workerEnv = "FAIRLEAD_SIM_WORKER"
 
-// Opener opens a store by URL.
+// An Opener opens a store by URL.
 type Opener func(ctx context.Context, url string) (driver.Store, error)
 
-// orders are what a worker is told by its driver.
+// orders is the configuration that a driver passes to a worker.
 type orders struct {
 	URL  string
-	Name string // of the process; no two are the same
-	Dir  string // for its history
+	Name string // unique name of the process
+	Dir  string // directory for its history
 	Node Node
 
-	Items bool // it handles items of sweeps too, and notes them
-	Files bool // it does tasks of batches too, which write files
+	Items bool // whether it also handles items of sweeps, and records them
+	Files bool // whether it also runs tasks of batches, which write files
 
-	Holds  bool          // it runs the jobs of callers too
-	Caller bool          // it is a process of callers, and no node
-	Hold   time.Duration // how long its transactions stay open, at most
+	Holds  bool          // whether it also runs the jobs of callers
+	Caller bool          // whether it is a caller process instead of a node
+	Hold   time.Duration // maximum duration of its transactions
 
-	Serve  string // address at which it serves remote workers; empty: it serves none
-	Server string // URL of the server of which it is a remote worker; empty: it is a node
+	Serve  string // address at which it serves remote workers; empty = none
+	Server string // URL of its server if it is a remote worker; empty = it is a node
 }
 
-// Node is how the nodes of a scenario are set up.
+// Node configures the nodes of a scenario.
 type Node struct {
 	Slots int
 	Poll  time.Duration
@@ -51,17 +51,17 @@ type Node struct {
 	Lease time.Duration
 	Grace time.Duration
 
-	MaxCrashes int // zero means the engine's default
+	MaxCrashes int // zero = the engine's default
 }
 
-// maxCrashes returns the number of node deaths at which a job is poison.
+// maxCrashes returns the number of node deaths that makes a job poison.
 func (n Node) maxCrashes() int {
 	const byDefault = 20
 	return cmp.Or(n.MaxCrashes, byDefault)
 }
 
-// WorkerMain is the whole program if this process was started as a worker, and
-// does nothing otherwise. Call it first in main or TestMain.
+// WorkerMain runs the whole program if this process was started as a worker, and otherwise
+// returns immediately. Call it first in main or TestMain.
 func WorkerMain(open Opener) {
 	text, worker := os.LookupEnv(workerEnv)
 	if !worker {
@@ -79,7 +79,7 @@ func WorkerMain(open Opener) {
 	os.Exit(0)
 }
 
-// work is a node until the process is told to end, or its driver is gone.
+// work runs a node until the process is told to end, or its driver is gone.
 func (o orders) work(open Opener) (err error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
@@ -160,11 +160,11 @@ func (o orders) work(open Opener) (err error) {
 	return err
 }
 
-// retryPause is the time between a failed run of a job and the next.
+// retryPause is the delay between a failed run of a job and the next.
 const retryPause = 20 * time.Millisecond
 
-// muxOf handles jobs by their plan and notes the start and end of each run. It
-// counts the handlers under way that ignore the end of their context.
+// muxOf returns a mux that handles jobs according to their plan and records the start and
+// end of each run. It counts the running handlers that ignore the end of their context.
 func muxOf(recorder *Recorder, stubborn *atomic.Int64) *fairlead.Mux {
 	mux := fairlead.NewMux()
 	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(retryPause)}
@@ -184,14 +184,14 @@ func muxOf(recorder *Recorder, stubborn *atomic.Int64) *fairlead.Mux {
 	return mux
 }
 
-// observer notes what only the engine knows.
+// observer records events that only the engine knows.
 type observer struct {
 	engine.NoObserver
 	to        *Recorder
 	abandoned *atomic.Int64
 }
 
-// Abandoned notes a handler that ignored the end of its context.
+// Abandoned records a handler that ignored the end of its context.
 func (o observer) Abandoned(job *fairlead.Job) {
 	o.abandoned.Add(1)
 	o.to.Note(Event{What: Abandoned, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt})

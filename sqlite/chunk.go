@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Chunks returns the matching chunks of a batch. It is not shared: SQLite plans a query
-// before it knows the arguments, so conditions that the filter does not need are
-// omitted.
+// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
+// most queries it is not shared between stores: SQLite plans a query before it knows
+// the arguments, so Chunks omits conditions that the filter does not need.
 func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	return read(ctx, s, "list chunks", func(t *txn) ([]batch.Chunk, error) { return t.chunks(b, filter) })
 }

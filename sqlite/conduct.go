@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Conduct calls act with a batch. The write lock of the file is the lock of the batch.
-// Without wait it does nothing if another caller in this process acts on the batch or
+// Conduct calls act with a batch under its lock. It returns ErrNotFound for an unknown
+// batch. The lock of the batch is the write lock of the file. If wait is false, Conduct
+// returns false immediately while another caller in this process acts on the batch or
 // waits to.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if !s.batchLocks.begin(id, wait) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Fires returns the runs that match.
+// Fires returns the matching runs of schedules, newest first.
 func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	return read(ctx, s, "list runs", func(t *txn) ([]schedule.Fire, error) { return t.fires(filter) })
 }

@@ -229,5 +229,5 @@ func (t *txn) laneNamed(id int32) (sqlstore.LaneKey, error) {
 			return lane.LaneKey, nil
 		}
 	}
-	return sqlstore.LaneKey{}, fmt.Errorf("there is no lane %d", id)
+	return sqlstore.LaneKey{}, fmt.Errorf("lane %d does not exist", id)
 }

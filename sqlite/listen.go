@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Listen calls wake when there may be something new for the scope.
+// Listen calls wake when there may be new work for the scope, until ctx ends.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	defer s.listener.leave()
 	s.hub.Listen(ctx, scope, s.listener.join, wake)

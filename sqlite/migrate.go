@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrate applies the missing migrations, all or none. With a large file it takes much
-// longer than a query may, so only ctx limits it and its wait for another process that
-// migrates.
+// Migrate applies all missing migrations or none. With a large file it takes much
+// longer than a query may, so only ctx limits its duration, and its wait for another
+// process that migrates.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	var schema driver.Schema
 	err := s.awaitFile(ctx, func() error {
@@ -33,7 +33,8 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	return schema, nil
 }
 
-// Schema reads which migrations the database has, and changes nothing.
+// Schema compares the tables with the migrations of this program and changes nothing.
+// It returns an error if the tables are newer than the program.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -44,7 +45,7 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	return sqlstore.Status(applied, s.migrations)
 }
 
-// Script returns all migrations as SQL text. Run it in one transaction.
+// Script returns all migrations as SQL. Run it in one transaction.
 func (s *Store) Script() string {
 	var records strings.Builder
 	for _, m := range s.migrations {

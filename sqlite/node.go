@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node.
+// Join registers a node and grants it a lease.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
@@ -39,7 +39,8 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 }
 
-// Beat extends the lease of a node.
+// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
+// unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	token, err := s.nodes.Of(ctx, beat.Node)
 	if err != nil {
@@ -60,7 +61,8 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 }
 
 // Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat.
+// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
+// unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	_, err := inTx(ctx, s, "drain", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.Drain, drain, int64(node), t.now)
@@ -77,7 +79,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return err
 }
 
-// Leave ends the lease of a node.
+// Leave ends the lease of a node immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
@@ -90,8 +92,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held returns the jobs that are leased to a node. A process may also ask for the jobs
-// of a node that it did not join.
+// Held lists the jobs that are leased to a node. The node may have joined through
+// another process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var own any
 	if token, err := s.nodes.Of(ctx, node); err == nil {
@@ -113,7 +115,7 @@ func (t *txn) heldBy(query string, node fairlead.NodeID, more ...any) ([]driver.
 	return held, err
 }
 
-// Nodes lists the nodes.
+// Nodes lists the live nodes, and the dead nodes that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	return read(ctx, s, "list nodes", (*txn).allNodes)
 }
@@ -128,7 +130,8 @@ func (t *txn) allNodes() ([]fairlead.Node, error) {
 	return nodes, err
 }
 
-// Save stores what a handler reports.
+// Save stores the progress and memo of a running job under its fence. It returns
+// ErrLeaseLost if the fence is not the job's current one.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	memo, progress := string(save.Memo), string(save.Progress)
 	_, err := inTx(ctx, s, "save", func(t *txn) (none, error) {

@@ -6,8 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// EnqueueOnce stores jobs unless the same request has done so. There is one
-// writer at a time: no other call comes in between.
+// EnqueueOnce stores jobs unless an earlier call with the same caller and key has
+// stored them. It returns ErrConflict if that call was a different request. SQLite has
+// one writer at a time, so no other call can intervene.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if len(jobs) == 0 {
 		return false, nil

@@ -22,13 +22,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Open opens a store like OpenWith, without options.
+// Open opens a store with the default options. See OpenWith.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// OpenWith opens the store in a file, which it creates if there is none, or in memory.
-// The url is a path, sqlite://relative/path, sqlite:///absolute/path or
-// sqlite://:memory:. It takes no parameters: a URL with a question mark is refused with
-// fairlead.ErrInvalid. A file with one in its name is opened by its path.
+// OpenWith opens the store in a file, which it creates if it does not exist, or in
+// memory. The url is a path, sqlite://relative/path, sqlite:///absolute/path, or
+// :memory: for a database in memory. A URL has no parameters: OpenWith returns
+// fairlead.ErrInvalid if it contains a question mark. Open a file with a question mark
+// in its name by its path. OpenWith returns an error if options.NoMigrate is set and
+// the tables are not current.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := prepare(o)
 	if err != nil {

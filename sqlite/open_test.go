@@ -46,15 +46,15 @@ func TestOpenRefuses(t *testing.T) {
 		url     string
 		options sqlite.Options
 	}{
-		"does not name a file":     {"sqlite://", sqlite.Options{}},
-		"no parameters":     {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?key=s3cret", sqlite.Options{}},
-		"unable to open":    {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
-		"the path is a directory": {t.TempDir(), sqlite.Options{}},
+		"does not name a file":                    {"sqlite://", sqlite.Options{}},
+		"no parameters":                           {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?key=s3cret", sqlite.Options{}},
+		"unable to open":                          {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
+		"the path is a directory":                 {t.TempDir(), sqlite.Options{}},
 		"missing does not exist; create it first": {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
-		"not a database":    {notADatabase(t), sqlite.Options{}},
-		"prefix":            {":memory:", sqlite.Options{Prefix: `x"; drop`}},
-		"synchronous":       {":memory:", sqlite.Options{Synchronous: "sometimes"}},
-		"run fairlead migr": {filepath.Join(t.TempDir(), "x.db"), sqlite.Options{NoMigrate: true}},
+		"not a database":                          {notADatabase(t), sqlite.Options{}},
+		"prefix":                                  {":memory:", sqlite.Options{Prefix: `x"; drop`}},
+		"synchronous":                             {":memory:", sqlite.Options{Synchronous: "sometimes"}},
+		"run fairlead migr":                       {filepath.Join(t.TempDir(), "x.db"), sqlite.Options{NoMigrate: true}},
 	} {
 		s, err := sqlite.OpenWith(t.Context(), c.url, c.options)
 		if err == nil {

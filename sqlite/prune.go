@@ -17,7 +17,7 @@ const (
 	forgetSchedules = 24 * time.Hour
 )
 
-// Prune removes what is older than its retention.
+// Prune removes records that are older than their retention.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	if err := s.MarkIDs(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns a job.
+// Get returns a job. It returns ErrNotFound for an unknown ID.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.Find(ctx, oneJob(id))
 	if err != nil {
@@ -24,12 +24,12 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 // oneJob chooses one job. Its statement is always the same, and prepared.
 func oneJob(id int64) fairlead.Filter { return fairlead.Filter{IDs: []int64{id}, Limit: 1} }
 
-// Find returns the jobs that match.
+// Find returns the matching jobs, newest first.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	return sqlstore.FindAll(ctx, filter, s.FindPage)
 }
 
-// FindPage returns a page of the jobs that match.
+// FindPage returns a page of the matching jobs, newest first.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	return read(ctx, s, "find jobs", func(t *txn) (fairlead.Page, error) {
 		if err := t.catchUp(filter); err != nil {
@@ -55,13 +55,13 @@ func (t *txn) ask(_ context.Context, query string, args []any, scan func(sqlstor
 	return t.each(query, args, scan)
 }
 
-// Tally counts the jobs that match.
+// Tally counts the matching jobs by state.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	count, err := s.TallyUpTo(ctx, filter, 0)
 	return count.States, err
 }
 
-// TallyUpTo counts the jobs that match, up to a number.
+// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	return read(ctx, s, "count jobs", func(t *txn) (fairlead.Count, error) {
 		if err := t.catchUp(filter); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	})
 }
 
-// Attempts lists the recorded runs of a job.
+// Attempts lists the recorded attempts of a job, oldest first.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	return read(ctx, s, "list attempts", func(t *txn) ([]fairlead.Attempt, error) {
 		var attempts []fairlead.Attempt

@@ -14,9 +14,11 @@ const (
 	nodesLost = 1000        // the same for nodes
 )
 
-// Restored implements driver.Restorer. Ids are taken in the transaction that uses them,
-// and the other processes compare lanes. They read the rules and the ready jobs again
-// because the counters continue.
+// Restored records that the database was restored from a backup, and raises the
+// counters of fences and IDs above all earlier values. IDs are taken in the transaction
+// that uses them, so other processes need not drop any. They compare cached lanes with
+// the database, and read the rules and the ready jobs again because those counters
+// continue.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		var losses []byte

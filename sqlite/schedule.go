@@ -12,7 +12,9 @@ import (
 
 var _ schedule.Store = (*Store)(nil)
 
-// PutSchedule creates or replaces a schedule.
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
+// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	body, err := sqlstore.EncodeSchedule(&sc)
 	if err != nil {
@@ -113,8 +115,9 @@ func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error)
 	return rows, err
 }
 
-// DeleteSchedule removes a schedule. Its row stays for its runs, whose ends are no
-// longer reported to the schedule.
+// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
+// continue. DeleteSchedule returns ErrNotFound for an unknown schedule. The row of the
+// schedule remains for its runs, whose ends are no longer reported to the schedule.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	_, err := inTx(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
 	return err

@@ -1,16 +1,18 @@
-// Package sqlite keeps jobs in a SQLite file, or in memory. It needs no server
-// and no C compiler.
+// Package sqlite stores jobs in an SQLite file, or in memory. It needs no server and no
+// C compiler.
 //
-// All writes of a store go through one goroutine that commits all waiting ones
-// together, so that many callers share one disk flush. Reads run beside it, each from
+//	store, err := sqlite.Open(ctx, "jobs.db")
+//
+// All writes of a store go through one goroutine, which commits all waiting writes
+// together, so that many callers share one disk flush. Reads run concurrently, each from
 // its own snapshot. By default every commit is flushed to disk before it is
 // acknowledged.
 //
 // Several processes on one host may use one file, on a local disk. They take turns, and
-// learn of each other's new jobs within milliseconds while there is much to do, within
-// Options.Poll otherwise. The clock is the host's. A process that is stopped in the
-// middle of a commit, or that leaves its own transaction open, blocks all the others:
-// leases should be long enough for that.
+// learn of each other's new jobs within milliseconds under load, and within Options.Poll
+// otherwise. The clock is the host's. A process that is suspended in the middle of a
+// commit, or that leaves its own transaction open, blocks all other processes: choose
+// leases that are long enough for that.
 package sqlite
 
 import (
@@ -28,30 +30,32 @@ import (
 
 // Options configures a store. The zero value is useful.
 type Options struct {
-	// Prefix of table names: letters, digits and underscores. Default: "fairlead_".
+	// Prefix is the prefix of the names of all tables: letters, digits and underscores;
+	// default "fairlead_".
 	Prefix string
-	// NoMigrate makes Open fail if the tables are not current, instead of
-	// creating or changing them.
+	// NoMigrate prevents Open from creating or changing tables. Open then returns an error
+	// if they are not current.
 	NoMigrate bool
-	// SchemaOnly opens the store whatever the version of its tables. Only Migrate, Schema,
-	// Script and Close may then be called.
+	// SchemaOnly opens the store with tables of any version. Only Migrate, Schema, Script
+	// and Close may then be called.
 	SchemaOnly bool
-	// QueryTimeout limits every call whose context does not end earlier. Default: 30 s.
+	// QueryTimeout is the timeout of each call, unless its context ends earlier; default
+	// 30s.
 	QueryTimeout time.Duration
-	// Synchronous is how much of a commit is flushed to disk before it is acknowledged:
-	// "full" (the default) loses nothing; with "normal" a power cut may lose the latest
-	// commits, with "off" it may damage the file. A killed process loses nothing in any
-	// of them.
+	// Synchronous selects the durability of commits: "full" (the default) loses none; with
+	// "normal" a power failure may lose the latest commits, and with "off" it may corrupt
+	// the file. A killed process loses no commits in any of these modes.
 	Synchronous string
-	// Poll is the longest pause between two checks for changes by other processes, while
-	// this process has listeners; the pause is 2 ms while the file changes. Default: 150
-	// ms; negative: no checks, for a file that only this process uses.
+	// Poll is the maximum interval between checks for changes by other processes, while
+	// this process has listeners; default 150ms. While the file changes, the interval is
+	// 2ms. If Poll is negative, there are no checks; use this for a file that only this
+	// process uses.
 	Poll time.Duration
 	// Waiting is called when Open or Migrate has waited for other connections for longer
-	// than a second, with a description of what it waits for, and again if that changes.
-	// It may be nil.
+	// than a second, with a description of the holder of the lock, and again if the holder
+	// changes. It may be nil.
 	Waiting func(whom string)
-	// Clock is the database's clock. Default: time.Now.
+	// Clock returns the time of the database's clock; default time.Now.
 	Clock func() time.Time
 }
 
@@ -64,7 +68,8 @@ const (
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// Store keeps jobs in a SQLite database.
+// Store is a driver.Store in an SQLite database. It also implements access.Store,
+// driver.Migrator and driver.Restorer.
 type Store struct {
 	features
 	options    Options
@@ -98,7 +103,7 @@ var (
 )
 
 // Close ends the store's goroutines and closes its connections. Calls that are still
-// waiting fail.
+// waiting return an error.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) closeAll() error {
@@ -123,9 +128,9 @@ func (s *Store) disconnect() error {
 }
 
 // DB returns the store's database, for the caller's own tables in the same file and for
-// transactions that are given to Tx. Its transactions take the write lock at once;
-// while one is open, all writes of the store wait. A database in memory can be reached
-// in no other way.
+// transactions to pass to Tx. Its transactions take the write lock immediately; while
+// one is open, all writes of the store wait. DB is the only access to a database in
+// memory.
 func (s *Store) DB() *sql.DB { return s.callers }
 
 // withTimeout bounds a call in time.
@@ -135,7 +140,7 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 
 func (s *Store) micros() int64 { return sqlstore.Micros(s.options.Clock()) }
 
-// Now returns the database's clock.
+// Now returns the time of the database's clock.
 func (s *Store) Now(context.Context) (time.Time, error) {
 	return sqlstore.Time(s.micros()), nil
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx returns the store inside a caller's transaction on the same database: one from DB,
-// or from the caller's own handle on the same file. Its first use takes the write lock.
-// A deferred transaction should not have read before: SQLite refuses to let it write
-// once another transaction has written.
+// Tx returns the store inside a caller's transaction on the same database: a
+// transaction of DB, or of the caller's own connection to the same file. Its first use
+// takes the write lock. If the transaction is deferred, use Tx before reading: SQLite
+// refuses a write in a transaction that has read before another transaction wrote.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	s.lanes.lent.Store(s.readers == nil)
 	c := &callerTx{store: s, tx: tx}

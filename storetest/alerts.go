@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// alarm is a job that tells somebody of something.
+// alarm returns a job that delivers a message.
 func alarm(tenant string) *fairlead.Job {
 	return &fairlead.Job{Kind: "tell", Tenant: tenant, Args: json.RawMessage(`{"what": "it failed"}`), MaxAttempts: 7}
 }

@@ -23,12 +23,12 @@ func (f *fixture) auditLog(filter access.Filter) []access.Entry {
 	return entries
 }
 
-// deed is an entry that says little.
+// deed returns a minimal audit log entry.
 func deed(actor, action, subject string) access.Entry {
 	return access.Entry{Actor: actor, Role: access.RoleOperator, Action: action, Subject: subject}
 }
 
-// subjects of entries, in order.
+// subjects returns the subjects of entries, in order.
 func subjects(entries []access.Entry) []string {
 	list := make([]string, len(entries))
 	for i, entry := range entries {
@@ -134,7 +134,7 @@ func testAudit(c *chapter) {
 	})
 }
 
-// prune removes what is too old, jobs aside.
+// prune removes expired data other than jobs.
 func (f *fixture) prune(limit int) int {
 	f.Helper()
 	n, err := f.store.Prune(f.ctx(), driver.Retention{}, limit)

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// testBackfill is about runs of instants that have passed.
+// testBackfill covers runs for past instants.
 func testBackfill(c *chapter) {
 	// hourly is a schedule with three full hours behind it, of which the last had a run by
 	// the clock.
@@ -84,7 +84,7 @@ func testBackfill(c *chapter) {
 
 var errBroken = errors.New("the connection is broken")
 
-// breaking is a store that breaks after so many runs.
+// breaking is a store whose connection breaks after a number of runs.
 type breaking struct {
 	schedule.Store
 	after, made, most int

@@ -18,9 +18,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// RunBroken checks that no verb panics if the database breaks while it is at it: a node
-// that does takes all of its jobs along. One table after the other has another name for
-// a while, which rename gives it behind the back of the store.
+// RunBroken checks that no method panics if the database breaks during a call: a node that
+// panics takes all of its jobs with it. RunBroken gives each table another name in turn,
+// with rename, which bypasses the store.
 func RunBroken(t *testing.T, store Store, tables []string, rename func(t *testing.T, table, to string)) {
 	t.Helper()
 	if len(tables) == 0 {
@@ -38,7 +38,7 @@ func RunBroken(t *testing.T, store Store, tables []string, rename func(t *testin
 	}
 }
 
-// breakable is a store with one of everything.
+// breakable is a store with one object of each type.
 type breakable struct {
 	*testing.T
 	store                      Store
@@ -87,13 +87,13 @@ func newBreakable(t *testing.T, store Store) *breakable {
 	return b
 }
 
-// ask makes a store the one that everything is asked of.
+// ask directs all calls to a store.
 func (b *breakable) ask(store Store) {
 	b.store, b.client = store, fairlead.NewClient(store)
 	b.schedules, b.batches, b.sweeps = schedule.NewClient(store), batch.NewClient(store), sweep.NewClient(store)
 }
 
-// verbs are what is asked of a store, by name, with those that change most at the end.
+// verbs returns the calls to a store, by name. Those that change the most come last.
 func (b *breakable) verbs() []brokenVerb {
 	s, c, id := b.store, b.client, b.ready.ID
 	settle := fairlead.Settlement{ID: b.running[0].ID, Fence: b.running[0].Fence, Move: fairlead.Succeed, FreeKey: true}
@@ -233,7 +233,7 @@ func (b *breakable) verbs() []brokenVerb {
 	}
 }
 
-// brokenVerb is one that may fail.
+// brokenVerb is a call that may fail.
 type brokenVerb struct {
 	name string
 	call func(ctx context.Context) error
@@ -241,7 +241,7 @@ type brokenVerb struct {
 
 func only[T any](_ T, err error) error { return err }
 
-// try calls a verb, which may fail.
+// try makes a call, which may fail.
 func (b *breakable) try(table string, v brokenVerb) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// bulkScope is that of nodes which carry out bulks.
+// bulkScope returns the scope of nodes that carry out bulks.
 func bulkScope() *driver.Scope { return &driver.Scope{Kinds: []string{bulk.Kind}} }
 
 // startBulk stores a bulk.
@@ -22,14 +22,14 @@ func (f *fixture) startBulk(b bulk.Bulk) bulk.Bulk {
 	return stored
 }
 
-// carry is a run of the job of a bulk.
+// carry is a run of a bulk's job.
 type carry struct {
 	*fixture
 	bulk bulk.Bulk
 	job  *fairlead.Job
 }
 
-// carry lets a node run the job of a bulk.
+// carry makes a node run the job of a bulk.
 func (f *fixture) carry(b bulk.Bulk) *carry {
 	f.Helper()
 	claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: bulkScope(), Max: 1})
@@ -37,13 +37,13 @@ func (f *fixture) carry(b bulk.Bulk) *carry {
 	return &carry{f, b, claimed[0]}
 }
 
-// begun is a bulk that was stored, and a run of its job.
+// begun stores a bulk and starts a run of its job.
 func (f *fixture) begun(b bulk.Bulk) *carry {
 	f.Helper()
 	return f.carry(f.startBulk(b))
 }
 
-// stepOf is a step from where the bulk is.
+// stepOf returns a step that starts at the bulk's cursor.
 func (c *carry) stepOf(next int64, jobs ...*fairlead.Job) bulk.Step {
 	step := bulk.Step{Bulk: c.bulk.ID, Fence: c.job.Fence, Cursor: c.bulk.Cursor, Next: next}
 	for _, job := range jobs {
@@ -52,7 +52,7 @@ func (c *carry) stepOf(next int64, jobs ...*fairlead.Job) bulk.Step {
 	return step
 }
 
-// make makes a step that must be accepted.
+// make performs a step that must be accepted.
 func (c *carry) make(step bulk.Step) bulk.Bulk {
 	c.Helper()
 	b, err := c.store.StepBulk(c.ctx(), step)
@@ -61,13 +61,13 @@ func (c *carry) make(step bulk.Step) bulk.Bulk {
 	return b
 }
 
-// step acts upon jobs and goes on below an id; zero: that was all.
+// step acts on jobs and sets the cursor; zero = the last step.
 func (c *carry) step(next int64, jobs ...*fairlead.Job) bulk.Bulk {
 	c.Helper()
 	return c.make(c.stepOf(next, jobs...))
 }
 
-// wantCounts expects how many jobs were acted upon and how many were left.
+// wantCounts checks the numbers of changed and unchanged jobs.
 func (c *carry) wantCounts(done, missed int64) {
 	c.Helper()
 	b := c.theBulk(c.bulk.ID)
@@ -75,7 +75,7 @@ func (c *carry) wantCounts(done, missed int64) {
 	c.equal("the number of misses", int64(len(c.misses(b.ID))), missed)
 }
 
-// bulkOf stores a bulk that is about jobs of some tenants.
+// bulkOf stores a bulk for jobs of some tenants.
 func (f *fixture) bulkOf(tenants ...string) int64 {
 	f.Helper()
 	b := cancelAll()
@@ -83,7 +83,7 @@ func (f *fixture) bulkOf(tenants ...string) int64 {
 	return f.startBulk(b).ID
 }
 
-// wantBulks expects a page of bulks.
+// wantBulks checks a page of bulks.
 func (f *fixture) wantBulks(filter bulk.Filter, want []int64, next int64) {
 	f.Helper()
 	page, err := f.store.Bulks(f.ctx(), filter)
@@ -111,7 +111,7 @@ func (f *fixture) misses(id int64) []bulk.Miss {
 	return misses
 }
 
-// forgetBulks removes all bulks, whose jobs are gone.
+// forgetBulks deletes all bulks, whose jobs are gone.
 func (f *fixture) forgetBulks() error {
 	f.Advance(time.Second)
 	for {
@@ -122,7 +122,7 @@ func (f *fixture) forgetBulks() error {
 	}
 }
 
-// cancelAll is a bulk that cancels all jobs that it can.
+// cancelAll returns a bulk that cancels all jobs that it can.
 func cancelAll() bulk.Bulk {
 	return bulk.Bulk{Action: bulk.Cancel, Reason: "enough", Actor: "ann", Role: access.RoleOperator, From: "192.0.2.1"}
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// startBulkOnce stores a bulk under a key of a request.
+// startBulkOnce stores a bulk with the key of a request.
 func (f *fixture) startBulkOnce(key string, request byte, b bulk.Bulk) (bulk.Bulk, error) {
 	return bulk.NewClient(f.store).StartOnce(f.ctx(), fairlead.Once{Caller: "ann", Key: key, Request: [32]byte{request}}, b)
 }
 
-// bulkJobs are the jobs that carry out bulks.
+// bulkJobs returns the number of jobs that carry out bulks.
 func (f *fixture) bulkJobs() int { return len(f.find(fairlead.Filter{Kinds: []string{bulk.Kind}})) }
 
 func testBulkOnce(c *chapter) {

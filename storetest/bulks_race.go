@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// through makes all steps of a bulk over some jobs, on a store, a few jobs at a time.
+// through performs all steps of a bulk over some jobs, a few jobs at a time.
 func (c *carry) through(store Store, jobs []*fairlead.Job) error {
 	const few = 10
 	newest := slices.Clone(jobs)
@@ -80,7 +80,7 @@ func testBulkRaces(c *chapter) {
 	})
 }
 
-// workThrough claims jobs and lets them succeed until there are none.
+// workThrough claims and completes jobs until none are left.
 func workThrough(f *fixture, store Store, node fairlead.NodeID) error {
 	for {
 		claimed, err := store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 3})

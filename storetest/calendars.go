@@ -22,7 +22,7 @@ func (f *fixture) calendars() []schedule.Calendar {
 	return calendars
 }
 
-// keepingC gives a schedule the calendar c.
+// keepingC assigns the calendar c to a schedule.
 func keepingC(s *schedule.Schedule) { s.Calendar = "c" }
 
 func testCalendars(c *chapter) {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// keeping gives a schedule a calendar, and a cursor that was computed with it.
+// keeping assigns a calendar to a schedule, and a cursor computed with the calendar.
 func keeping(calendar schedule.Calendar) func(*schedule.Schedule) {
 	return func(s *schedule.Schedule) { s.Calendar, s.CalendarVersion = calendar.Name, calendar.Version }
 }
@@ -20,7 +20,7 @@ func (f *fixture) changeDays(calendar schedule.Calendar, dates ...string) schedu
 	return f.calendar(calendar)
 }
 
-// later gives a schedule a cursor that lies ahead.
+// later gives a schedule a cursor in the future.
 func (f *fixture) later(s *schedule.Schedule) {
 	version := s.CalendarVersion
 	s.Cursor = at(f.now().Add(time.Hour))

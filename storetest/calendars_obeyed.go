@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// midnightly stores a schedule that is due at each midnight, and keeps the calendar
-// c, through the client as users do.
+// midnightly stores a schedule that is due at each midnight and uses the calendar c. It
+// uses the client, like users do.
 func (f *fixture) midnightly(changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
 	s := schedule.Schedule{Name: "s", Daily: "00:00", Calendar: "c", Job: *plain()}
@@ -20,7 +20,7 @@ func (f *fixture) midnightly(changes ...func(*schedule.Schedule)) schedule.Sched
 	return stored
 }
 
-// decided ticks until there is nothing to do, as a node does.
+// decided ticks until nothing is left to do, like a node.
 func (f *fixture) decided() {
 	f.Helper()
 	for range 10 {
@@ -32,8 +32,7 @@ func (f *fixture) decided() {
 	}
 }
 
-// wantDue expects when a schedule is due next, as it is listed and as its preview
-// has it.
+// wantDue checks the next due time of a schedule, both in the list and in the preview.
 func (f *fixture) wantDue(s schedule.Schedule, want time.Time) {
 	f.Helper()
 	client := schedule.NewClient(f.store)
@@ -45,7 +44,7 @@ func (f *fixture) wantDue(s schedule.Schedule, want time.Time) {
 	f.equal("when its preview says", preview[0].UTC(), want)
 }
 
-// instants are those of which the schedule has runs, oldest first.
+// instants returns the instants with runs of the schedule, oldest first.
 func (f *fixture) instants(s schedule.Schedule) (due []time.Time) {
 	f.Helper()
 	for _, fire := range f.fires(s.ID) {
@@ -54,14 +53,14 @@ func (f *fixture) instants(s schedule.Schedule) (due []time.Time) {
 	return due
 }
 
-// midnight is the next one but n.
+// midnight returns the midnight n days after the next one.
 func (f *fixture) midnight(n int) time.Time {
 	return f.now().UTC().Truncate(24*time.Hour).AddDate(0, 0, n+1)
 }
 
 func date(day time.Time) string { return day.Format(time.DateOnly) }
 
-// await lets the time come.
+// await advances the clock to a time.
 func (f *fixture) await(moment time.Time) {
 	f.Helper()
 	f.Advance(moment.Sub(f.now()))
@@ -223,7 +222,7 @@ func testObeyedCalendars(c *chapter) {
 	})
 }
 
-// listed is a schedule as the client lists it.
+// listed returns a schedule from the client's list.
 func (f *fixture) listed(s schedule.Schedule) schedule.Schedule {
 	f.Helper()
 	listed, err := schedule.NewClient(f.store).ByID(f.ctx(), s.ID)

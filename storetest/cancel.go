@@ -66,7 +66,7 @@ func testCancel(c *chapter) {
 	testCancelWish(c)
 }
 
-// wishes is what a node is asked to stop.
+// wishes returns the jobs that a node is requested to stop.
 func (f *fixture) wishes(node fairlead.NodeID) []driver.Held {
 	f.Helper()
 	answer, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
@@ -74,7 +74,7 @@ func (f *fixture) wishes(node fairlead.NodeID) []driver.Held {
 	return answer.Cancel
 }
 
-// testCancelWish is about how a running job that was asked to stop ends.
+// testCancelWish covers the ends of running jobs with a requested cancellation.
 func testCancelWish(c *chapter) {
 	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait, fairlead.Drop} {
 		c.test(named("a running job that was asked to stop ends as cancelled instead of", move), func(f *fixture) {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// testCatchingUp is about schedules that missed many instants.
+// testCatchingUp covers schedules that missed many instants.
 func testCatchingUp(c *chapter) {
 	c.test("one tick starts a bounded number of runs, and the next goes on where it stopped", func(f *fixture) {
 		const behind, missed, grace = 4, 400, time.Minute

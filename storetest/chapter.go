@@ -11,17 +11,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// chapter is the clauses about one verb. They run one after the other, each on an
+// chapter contains the clauses on one method. They run one after the other, each with an
 // empty database.
 type chapter struct {
-	t        *testing.T // nil while the clauses are only listed
+	t        *testing.T // nil while the clauses are only being listed
 	shelf    *shelf
 	contract *contract
 	title    string
-	reason   string // why the next clause is long, if it is
+	reason   string // reason for marking the next clause as long, if any
 }
 
-// runChapter runs a chapter beside the others.
+// runChapter runs a chapter in parallel with others.
 func runChapter(t *testing.T, shelf *shelf, contract *contract, one titled) {
 	t.Run(one.title, func(t *testing.T) {
 		t.Parallel()
@@ -29,15 +29,15 @@ func runChapter(t *testing.T, shelf *shelf, contract *contract, one titled) {
 	})
 }
 
-// long leaves the clause that follows to the second tier, as in
-// c.long("waits for a timeout of the server").test(…).
+// long assigns the next clause to the second tier, as in c.long("waits for a timeout of the
+// server").test(…).
 func (c *chapter) long(reason string) *chapter {
 	marked := *c
 	marked.reason = reason
 	return &marked
 }
 
-// test checks one sentence on an empty database.
+// test checks one sentence with an empty database.
 func (c *chapter) test(sentence string, check func(f *fixture)) {
 	one := clause{c.title, sentence}
 	if c.t == nil {
@@ -62,11 +62,11 @@ func (c *chapter) test(sentence string, check func(f *fixture)) {
 	})
 }
 
-// tooMany is how many jobs are not worth removing one by one.
+// tooMany is the number of jobs above which removing them one by one is too slow.
 const tooMany = 300
 
-// empty removes everything. It fails if that is too much or does not work; the
-// next test then gets a new database.
+// empty removes all data. It fails if there is too much data or a removal fails; the next
+// test then gets a new database.
 func (f *fixture) empty() error {
 	if f.Empty != nil {
 		f.Advance(24 * time.Hour) // ends what stores remember for some time
@@ -91,8 +91,8 @@ func (f *fixture) empty() error {
 	return nil
 }
 
-// pruneRest removes what no list shows, such as batches whose tasks were never all stored:
-// the next test would find it pruned.
+// pruneRest removes data that no list shows, such as batches with incomplete tasks:
+// otherwise the next test would find it pruned.
 func (f *fixture) pruneRest() error {
 	f.Advance(24 * time.Hour)
 	for {
@@ -137,8 +137,8 @@ func (f *fixture) resumeAll() error {
 	return err
 }
 
-// endNodes takes all jobs away from their nodes; tolerating no crash, the
-// reaping ends them too.
+// endNodes takes all jobs away from their nodes. It tolerates no crashes, so reaping also
+// ends the jobs.
 func (f *fixture) endNodes() error {
 	nodes, err := f.store.Nodes(f.ctx())
 	if err != nil {
@@ -171,7 +171,8 @@ func (f *fixture) deleteAll() error {
 	return nil
 }
 
-// forgetAccess removes tokens, the audit log and what is confidential. Secrets stay.
+// forgetAccess removes tokens, the audit log and the list of confidential fields. Secrets
+// stay.
 func (f *fixture) forgetAccess() error {
 	fields, err := f.store.Confidential(f.ctx())
 	if err != nil {
@@ -198,7 +199,7 @@ func (f *fixture) forgetAccess() error {
 	return err
 }
 
-// forgetNodes lets a day pass, which also ends what EnqueueOnce remembers.
+// forgetNodes advances the clock by a day, which also expires the keys of EnqueueOnce.
 func (f *fixture) forgetNodes() error {
 	f.Advance(24 * time.Hour)
 	if _, err := f.store.Prune(f.ctx(), driver.Retention{}, tooMany); err != nil {

@@ -5,44 +5,44 @@ import (
 	"testing"
 )
 
-// Chunk is chapters about one thing. A variant of a store, such as one behind a
-// pooler, checks the chunks that can go otherwise than in the store itself.
+// A Chunk is a group of chapters. A variant of a store, such as one behind a connection
+// pooler, runs the chunks that may behave differently in the variant.
 type Chunk int
 
-// The chunks of the suite.
+// Chunks of the suite.
 const (
-	// Enqueuing is how jobs get in, also in callers' transactions.
+	// Enqueuing covers storing jobs, including in callers' transactions.
 	Enqueuing Chunk = iota + 1
-	// Reading is what can be asked of jobs.
+	// Reading covers queries for jobs.
 	Reading
-	// Claiming is how jobs move, from claims and what steers them to their end.
+	// Claiming covers the life of jobs, from claims and the rules for them to the end.
 	Claiming
-	// Administering is nodes, tokens, secrets, the audit log and pruning.
+	// Administering covers nodes, tokens, secrets, the audit log and pruning.
 	Administering
-	// Scheduling is schedules and the runs they make.
+	// Scheduling covers schedules and their runs.
 	Scheduling
-	// Conducting is batches and their tasks.
+	// Conducting covers batches and their tasks.
 	Conducting
-	// Sweeping is sweeps and their shards.
+	// Sweeping covers sweeps and their shards.
 	Sweeping
-	// Interleaving is what is easy to get wrong when several act at once.
+	// Interleaving covers concurrent operations that are easy to get wrong.
 	Interleaving
-	// Planning is the same for schedules.
+	// Planning covers concurrent operations on schedules.
 	Planning
-	// Sizes are large batches.
+	// Sizes covers large batches.
 	Sizes
-	// Texts are names, bytes and times that are easy to change by accident.
+	// Texts covers names, bytes and times that are easy to change by accident.
 	Texts
-	// Contention is many processes on one database.
+	// Contention covers many processes on one database.
 	Contention
-	// Modelling compares the store with small oracles under random operations.
-	// The flags of pgregory.net/rapid choose how many and which.
+	// Modelling compares the store with small oracles under random operations. The flags of
+	// pgregory.net/rapid control their number and selection.
 	Modelling
-	// PlanModelling is the same for schedules.
+	// PlanModelling does the same for schedules.
 	PlanModelling
 )
 
-// chapters are all there are, in the order of the contract.
+// chapters returns all chapters, in the order of the contract.
 func chapters() []titled {
 	return []titled{
 		{"Enqueue", Enqueuing, testEnqueue},
@@ -72,6 +72,7 @@ func chapters() []titled {
 		{"BulkRaces", Administering, testBulkRaces},
 		{"JobAlerts", Administering, testJobAlerts},
 		{"Holds", Reading, testHolds},
+		{"Samples", Reading, testSamples},
 		{"History", Reading, testHistory},
 		{"Audit", Administering, testAudit},
 		{"Secret", Administering, testSecret},
@@ -150,8 +151,8 @@ type titled struct {
 	tests func(*chapter)
 }
 
-// Run checks that a store does what it has to: all of it, or the given chunks. It fails if a
-// clause neither runs, nor is left to the second tier, nor needs something that the
+// Run checks that a store fulfills the contract: all of it, or the given chunks. It fails
+// if a clause neither ran, nor is left to the second tier, nor requires something that the
 // harness declares to lack.
 func Run(t *testing.T, open Opener, chunks ...Chunk) {
 	shelf, wanted := newShelf(t, open), chaptersOf(chunks)
@@ -162,7 +163,7 @@ func Run(t *testing.T, open Opener, chunks ...Chunk) {
 	}
 }
 
-// chaptersOf returns the chapters of the given chunks, or all of them.
+// chaptersOf returns the chapters of the given chunks, or all chapters.
 func chaptersOf(chunks []Chunk) []titled {
 	return slices.DeleteFunc(chapters(), func(each titled) bool { return len(chunks) > 0 && !slices.Contains(chunks, each.chunk) })
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// churn is a cluster under load: workers that claim, settle and die, others
-// that enqueue, cancel, keep house and look on.
+// churn is a cluster under load: workers that claim, settle and die, and others that
+// enqueue, cancel, do housekeeping and read.
 type churn struct {
 	*fixture
 	ledger    *ledger
-	total     int64        // jobs to be enqueued
-	asked     atomic.Int64 // jobs handed to Enqueue
-	committed atomic.Int64 // jobs that Enqueue has acknowledged
+	total     int64        // number of jobs to enqueue
+	asked     atomic.Int64 // number of jobs passed to Enqueue
+	committed atomic.Int64 // number of jobs that Enqueue has acknowledged
 	known     sync.Map     // their IDs
 	over      chan struct{}
-	stop      func(error) // ends the work; the first error counts
+	stop      func(error) // ends the work; only the first error counts
 }
 
-// idle is how long, in real time, somebody rests who found nothing to do.
+// idle is the pause, in real time, of a participant that found nothing to do.
 const idle = 2 * time.Millisecond
 
 // testChurn runs the cluster until every job has ended.
@@ -73,7 +73,7 @@ func testChurn(f *fixture) {
 	f.equal("the number of ends that workers were told of", int64(len(c.ledger.ended)), tally[fairlead.Succeeded]+tally[fairlead.Failed])
 }
 
-// going reports whether there is still something to do.
+// going reports whether there is work left.
 func (c *churn) going() bool {
 	select {
 	case <-c.over:
@@ -98,8 +98,7 @@ func (c *churn) waitForTheEnd() error {
 	return nil
 }
 
-// work is the life of a worker, which dies and comes back as a new node now
-// and then.
+// work simulates a worker, which occasionally dies and comes back as a new node.
 func (c *churn) work(store Store, random *rand.Rand) error {
 	scope := mixedScope()
 	for c.going() {
@@ -135,7 +134,7 @@ func (c *churn) work(store Store, random *rand.Rand) error {
 	return nil
 }
 
-// settleAll settles what a worker claimed, mostly well.
+// settleAll settles the jobs that a worker claimed, mostly as succeeded.
 func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) error {
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
@@ -167,7 +166,7 @@ func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) 
 	return nil
 }
 
-// enqueueAll enqueues n jobs, some of them for later.
+// enqueueAll enqueues n jobs, some of them scheduled for later.
 func (c *churn) enqueueAll(store Store, random *rand.Rand, n int) error {
 	for n > 0 && c.going() {
 		now, err := store.Now(c.ctx())
@@ -194,7 +193,7 @@ func (c *churn) enqueueAll(store Store, random *rand.Rand, n int) error {
 	return nil
 }
 
-// anyKnown is the ID of some job that has been enqueued.
+// anyKnown returns the ID of an enqueued job.
 func (c *churn) anyKnown() (id int64, ok bool) {
 	c.known.Range(func(key, _ any) bool {
 		id, ok = key.(int64), true
@@ -203,7 +202,7 @@ func (c *churn) anyKnown() (id int64, ok bool) {
 	return id, ok
 }
 
-// cancelSome cancels a job here and there.
+// cancelSome cancels random jobs.
 func (c *churn) cancelSome(store Store, _ *rand.Rand) error {
 	for range 60 {
 		id, ok := c.anyKnown()
@@ -217,7 +216,7 @@ func (c *churn) cancelSome(store Store, _ *rand.Rand) error {
 	return nil
 }
 
-// keepHouse promotes, reaps and lets time go by.
+// keepHouse promotes, reaps and advances the clock.
 func (c *churn) keepHouse(store Store, _ *rand.Rand) error {
 	for c.going() {
 		c.Advance(100 * time.Millisecond)
@@ -232,7 +231,7 @@ func (c *churn) keepHouse(store Store, _ *rand.Rand) error {
 	return nil
 }
 
-// lookOn checks that a reader finds every job exactly once, while it moves.
+// lookOn checks that a reader finds every job exactly once while jobs move.
 func (c *churn) lookOn(store Store, _ *rand.Rand) error {
 	for c.going() {
 		atLeast := c.committed.Load()

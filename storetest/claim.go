@@ -272,7 +272,7 @@ func testClaimLease(c *chapter) {
 	})
 }
 
-// suspect makes a job that was running in so many crashes that it is one.
+// suspect returns a job that was running in enough crashes to be a suspect.
 func (f *fixture) suspect() *fairlead.Job {
 	f.Helper()
 	job := f.enqueue(plain())

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testConductor is what a store does for batches of tasks.
+// testConductor covers the operations for batches of tasks.
 func testConductor(c *chapter) {
 	testCreateBatch(c)
 	testChunks(c)
@@ -39,7 +39,7 @@ func (f *fixture) batch(changes ...func(*batch.Batch)) batch.Batch {
 	return stored
 }
 
-// chunk returns a chunk of the first pass with no task released yet.
+// chunk returns a chunk of the first pass without released tasks.
 func chunk(number, size int) batch.Chunk { return chunkOf(1, batch.PassForward, number, size) }
 
 // chunkOf returns a chunk of any pass.
@@ -51,17 +51,17 @@ func chunkOf(pass int, kind batch.PassKind, number, size int) batch.Chunk {
 	return p
 }
 
-// addChunks stores chunks, which have their IDs then.
+// addChunks stores chunks and returns them with their IDs.
 func (f *fixture) addChunks(b batch.Batch, chunks ...batch.Chunk) []batch.Chunk {
 	f.Helper()
 	f.ok(f.store.AddChunks(f.ctx(), b.ID, chunks))
 	return chunks
 }
 
-// act does something to a batch under its lock.
+// act is an action on a batch under its lock.
 type act = func(ctx context.Context, b *batch.Record, tx batch.Tx) error
 
-// conduct acts upon a batch, and waits for others who do.
+// conduct acts on a batch, and waits for concurrent actions.
 func (f *fixture) conduct(id int64, do act) {
 	f.Helper()
 	begun, err := f.store.Conduct(f.ctx(), id, true, do)
@@ -78,7 +78,7 @@ func (f *fixture) change(id int64, change func(*batch.Record)) {
 	})
 }
 
-// opened stores a batch of so many tasks in one chunk, and lets everybody see it.
+// opened stores and opens a batch with the given number of tasks in one chunk.
 func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch, batch.Chunk) {
 	f.Helper()
 	b := f.batch(changes...)
@@ -91,7 +91,7 @@ func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch,
 	return b, p
 }
 
-// taskJobs are the jobs of all tasks of a chunk.
+// taskJobs returns the jobs for all tasks of a chunk.
 func taskJobs(b batch.Batch, p batch.Chunk, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	jobs := many(p.Size, changes...)
 	for i, job := range jobs {
@@ -101,7 +101,7 @@ func taskJobs(b batch.Batch, p batch.Chunk, changes ...func(*fairlead.Job)) []*f
 	return jobs
 }
 
-// letOut makes jobs of all tasks of a chunk.
+// letOut enqueues the jobs for all tasks of a chunk.
 func (f *fixture) letOut(b batch.Batch, p batch.Chunk) []*fairlead.Job {
 	f.Helper()
 	jobs := taskJobs(b, p)
@@ -159,7 +159,7 @@ func numbers(chunks []batch.Chunk) []int {
 	return list
 }
 
-// marked gives a chunk its marks, and counts them.
+// marked sets the marks of a chunk and its counts.
 func marked(p batch.Chunk, text string) batch.Chunk {
 	p.States, p.Held, p.Out = make([]batch.Mark, len(text)), 0, 0
 	for i := range text {
@@ -174,7 +174,7 @@ func marked(p batch.Chunk, text string) batch.Chunk {
 	return p
 }
 
-// forgetBatches ends all batches and lets Prune remove them.
+// forgetBatches ends all batches and lets Prune delete them.
 func (f *fixture) forgetBatches() error {
 	batches, err := f.store.Batches(f.ctx(), batch.Filter{Limit: 2 * tooMany})
 	if err != nil || len(batches) == 0 {

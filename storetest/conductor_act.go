@@ -75,7 +75,7 @@ func testConduct(c *chapter) {
 	})
 }
 
-// everyStatus has no field that is empty, but for Awaiting, which is not stored.
+// everyStatus returns a status with all fields set, except Awaiting, which is not stored.
 func everyStatus(at time.Time) batch.Status {
 	return batch.Status{
 		Total: 1, Tally: batch.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
@@ -85,7 +85,7 @@ func everyStatus(at time.Time) batch.Status {
 	}
 }
 
-// everyLedger has no field that is empty.
+// everyLedger returns a ledger with all fields set.
 func everyLedger(at time.Time) batch.Ledger {
 	return batch.Ledger{
 		Opened: true, Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, OutUndo: 21,

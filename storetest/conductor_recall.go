@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// recall takes back jobs of a range under the lock of a batch.
+// recall takes back the jobs in a range under the lock of a batch.
 func (f *fixture) recall(b, first, last int64) (recalled []int64) {
 	f.Helper()
 	f.conduct(b, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {

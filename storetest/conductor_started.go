@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// testStartedTasks is about tasks whose handlers began and did not get to the end.
+// testStartedTasks covers tasks whose handlers started but did not finish.
 func testStartedTasks(c *chapter) {
 	c.test("Recall leaves a job whose handler had begun when its run was released", func(f *fixture) {
 		b, p := f.opened(3)
@@ -110,8 +110,8 @@ func testStartedTasks(c *chapter) {
 	})
 }
 
-// drain lets a claimed task change its target, and releases its run as a node that shuts
-// down does.
+// drain makes a claimed task change its target, and releases its run like a node that shuts
+// down.
 func (d *dials) drain(job *fairlead.Job) {
 	d.Helper()
 	d.ok(d.work(job))

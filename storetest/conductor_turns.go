@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testTurns is about batches whose tasks are out at the same time (source 000: all unfinished
+// testTurns covers batches with released tasks at the same time (source 000: all unfinished
 // batches make progress side by side, whatever their size).
 func testTurns(c *chapter) {
 	c.test("the tasks of a small batch take turns with those of a large one that was first", func(f *fixture) {
@@ -57,7 +57,7 @@ func testTurns(c *chapter) {
 	})
 }
 
-// release looks at a batch once, as a node does.
+// release checks a batch once, like a node.
 func (f *fixture) release(b batch.Batch) {
 	f.Helper()
 	_, err := batch.Conduct(f.ctx(), f.store, b.ID)
@@ -75,7 +75,7 @@ func (f *fixture) claimTask(node fairlead.NodeID) *fairlead.Job {
 	return jobs[0]
 }
 
-// turns claims tasks one by one, and returns whose they are.
+// turns claims tasks one by one, and returns their batches.
 func (f *fixture) turns(node fairlead.NodeID, n int) (batches []int64) {
 	f.Helper()
 	for range n {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// processes opens the database as that many processes would have it.
+// processes opens the database n times, like separate processes.
 func (f *fixture) processes(n int) []*fixture {
 	list := []*fixture{f}
 	for len(list) < n {
@@ -59,8 +59,8 @@ func testContention(c *chapter) {
 	c.test("of all verbs at once on few jobs each does what it says or conflicts", testMelee)
 }
 
-// testMelee lets everybody do everything to the same few jobs. A job must stay
-// in exactly one place.
+// testMelee runs random concurrent operations on the same few jobs. A job must stay in
+// exactly one place.
 func testMelee(f *fixture) {
 	const fighters = 8
 	blows := f.size(10, 40, "fights for longer")
@@ -101,7 +101,7 @@ func testMelee(f *fixture) {
 	}
 }
 
-// strike does one random thing.
+// strike performs one random operation.
 func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *rand.Rand) error {
 	ctx := f.ctx()
 	switch random.IntN(9) {
@@ -143,11 +143,11 @@ func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *ran
 	return err
 }
 
-// ledger is what the test knows of all leases while many work at once.
+// ledger tracks all leases while many workers run.
 type ledger struct {
 	mu     sync.Mutex
-	fences map[int64]int64 // the largest fence of each job
-	held   map[int64]bool  // by somebody who thinks to have the lease
+	fences map[int64]int64 // largest fence of each job
+	held   map[int64]bool  // jobs whose lease a worker believes to hold
 	ended  map[int64]int   // how often a job was acknowledged as ended by its handler
 	faults []string
 }
@@ -156,7 +156,7 @@ func newLedger() *ledger {
 	return &ledger{fences: map[int64]int64{}, held: map[int64]bool{}, ended: map[int64]int{}}
 }
 
-// lease notes what a claim returned.
+// lease records the result of a claim.
 func (l *ledger) lease(jobs []*fairlead.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,8 +173,8 @@ func (l *ledger) lease(jobs []*fairlead.Job) {
 	}
 }
 
-// part notes that the leases are about to end: by a settlement that is now
-// sent, or because their node is about to go.
+// part records that leases are about to end, because a settlement is being sent or a node
+// is about to leave.
 func (l *ledger) part(jobs []*fairlead.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +183,7 @@ func (l *ledger) part(jobs []*fairlead.Job) {
 	}
 }
 
-// end notes that the store acknowledged the end of a job.
+// end records that the store acknowledged the end of a job.
 func (l *ledger) end(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,8 @@ type clause struct{ chapter, sentence string }
 
 func (c clause) String() string { return strings.TrimSuffix(c.chapter+"/"+c.sentence, "/") }
 
-// contract is a list of clauses and of those that a run has met: they ran, they are long,
-// or their harness declares that it lacks something that they need.
+// contract is a list of clauses, and of those that a run has met: they ran, or they are
+// long, or the harness declares that it lacks something that they require.
 type contract struct {
 	clauses []clause
 
@@ -21,7 +21,7 @@ type contract struct {
 	met map[clause]bool
 }
 
-// read lists the clauses of the given chapters without running them.
+// read lists the clauses of chapters without running them.
 func read(chapters []titled) *contract {
 	c := &contract{met: map[clause]bool{}}
 	for _, each := range chapters {
@@ -30,14 +30,14 @@ func read(chapters []titled) *contract {
 	return c
 }
 
-// meet records that the clause was not passed over.
+// meet records that a clause was met.
 func (c *contract) meet(one clause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.met[one] = true
 }
 
-// unmet lists the clauses that the run has passed over.
+// unmet returns the clauses that the run has skipped.
 func (c *contract) unmet() (list []clause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,8 +49,8 @@ func (c *contract) unmet() (list []clause) {
 	return list
 }
 
-// check fails the test if the run has passed over a clause, unless the flags of go test
-// choose only some of them.
+// check fails the test if the run has skipped a clause, unless the flags of go test select
+// only some clauses.
 func (c *contract) check(t *testing.T) {
 	if t.Failed() || chosen() {
 		return
@@ -60,7 +60,7 @@ func (c *contract) check(t *testing.T) {
 	}
 }
 
-// chosen reports whether flags of go test choose among the clauses.
+// chosen reports whether flags of go test select clauses.
 func chosen() bool {
 	return strings.Contains(flag.Lookup("test.run").Value.String(), "/") || flag.Lookup("test.skip").Value.String() != ""
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// testDeleteSeen is about jobs that a caller found and that may have changed since.
+// testDeleteSeen covers jobs that may have changed since a caller read them.
 func testDeleteSeen(c *chapter) {
 	for _, state := range except(fairlead.Running, fairlead.Waiting) {
 		c.test(named("DeleteSeen removes a", state, "job that is as it was seen"), func(f *fixture) {

@@ -12,16 +12,16 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// dials are targets of a batch, each with a value that the tasks change. The clauses run
-// the tasks one by one, as a node would.
+// dials are the targets of a batch, each with a value that the tasks change. The clauses
+// run the tasks one by one, like a node.
 type dials struct {
 	*fixture
-	kind    string // of the targets; clauses that share a database have different ones
+	kind    string // kind of the targets; clauses that share a database use different kinds
 	values  map[string]string
 	mux     *fairlead.Mux
 	batches *batch.Client
 	node    fairlead.NodeID
-	refuse  error // what a handler returns before it reads its target
+	refuse  error // error that a handler returns before it reads its target
 }
 
 var errRefused = errors.New("the dial cannot be read")
@@ -78,7 +78,7 @@ func (d *dials) turn(changes ...func(*batch.Change)) batch.Batch {
 	return d.look(b)
 }
 
-// look looks at the batch until there is nothing to do.
+// look checks the batch until nothing is left to do.
 func (d *dials) look(b batch.Batch) batch.Batch {
 	d.Helper()
 	for again := true; again; {
@@ -106,7 +106,7 @@ func (d *dials) work(job *fairlead.Job) error {
 	return d.mux.Entry(job.Kind).Handler.Work(ctx, job)
 }
 
-// finish runs tasks until none is left.
+// finish runs tasks until none are left.
 func (d *dials) finish(b batch.Batch) batch.Batch {
 	d.Helper()
 	for {
@@ -133,7 +133,7 @@ func (d *dials) acted(b batch.Batch, err error) batch.Batch {
 	return b
 }
 
-// rollBack rolls the batch back, and runs what there is to run.
+// rollBack rolls the batch back and runs its tasks.
 func (d *dials) rollBack(b batch.Batch, request batch.RollBack) batch.Batch {
 	d.Helper()
 	return d.finish(d.acted(d.batches.RollBack(d.ctx(), b.ID, request)))
@@ -156,7 +156,7 @@ func (d *dials) tasks(b batch.Batch) []batch.Task {
 	return tasks
 }
 
-// wantChanged expects that the dials with these numbers are changed, and no others.
+// wantChanged checks that exactly the dials with these numbers are changed.
 func (d *dials) wantChanged(want ...string) {
 	d.Helper()
 	var changed []string
@@ -169,7 +169,7 @@ func (d *dials) wantChanged(want ...string) {
 	d.equal("the changed dials", changed, want)
 }
 
-// dialRun saves what a handler remembers.
+// dialRun saves the memo of a handler.
 type dialRun struct {
 	dials *dials
 	job   *fairlead.Job

@@ -12,7 +12,7 @@ func (f *fixture) drain(node fairlead.NodeID, drain bool) {
 	f.ok(f.store.Drain(f.ctx(), node, drain))
 }
 
-// beat is one sign of life.
+// beat sends one heartbeat.
 func (f *fixture) beat(node fairlead.NodeID) driver.BeatAnswer {
 	f.Helper()
 	answer, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})

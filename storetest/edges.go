@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// edges are the answers to edge calls, a line for each: its name, the answer and the
-// error. Numbers of jobs and the like are N.
+// edges contains the answers to edge calls, one per line: the name, the answer and the
+// error. N stands for numbers of jobs and other objects.
 //
 //go:embed testdata/edges.txt
 var edges string
 
 var numbered = regexp.MustCompile(`\b(job|node|schedule|batch|sweep) -?\d+`)
 
-// dated finds when something was heard of: each store has its own clock.
+// dated matches the time of a last heartbeat, because each store has its own clock.
 var dated = regexp.MustCompile(`last heard of [0-9TZ:-]+`)
 
-// line is the answer to a call as edges has it.
+// line formats the answer to a call as in edges.
 func (c *edgeCall) line(f *fixture) string {
 	answer, err := c.make(f)
 	text := dated.ReplaceAllString(fmt.Sprintf("%v | %v", answer, err), "last heard of T")

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// normal is a job with its defaults filled in.
+// normal returns a job with its defaults filled in.
 func (f *fixture) normal(changes ...func(*fairlead.Job)) *fairlead.Job {
 	f.Helper()
 	job := with(changes...)
@@ -19,8 +19,8 @@ func (f *fixture) normal(changes ...func(*fairlead.Job)) *fairlead.Job {
 	return job
 }
 
-// declaredEdges are calls about what is declared: schedules, calendars, tenants,
-// tokens, batches and sweeps.
+// declaredEdges returns calls for declared objects: schedules, calendars, tenants, tokens,
+// batches and sweeps.
 func (f *fixture) declaredEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall

@@ -10,28 +10,28 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// edgeCall is a call of a store with what is easy to treat differently: nothing,
-// what does not exist, what is in another state, what is named twice. Its answer is
-// compared between stores.
+// edgeCall is a call to a store with input that is easy to treat differently: empty values,
+// objects that do not exist or are in another state, duplicate names. The answers of the
+// stores are compared.
 type edgeCall struct {
 	name string
 	make func(f *fixture) (answer any, err error)
 }
 
-// everyState is those in which a job can be brought at once.
+// everyState lists the states that a job can be brought into directly.
 var everyState = []fairlead.State{
 	fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled,
 }
 
-// noJob is the ID of a job that there never was.
+// noJob is an ID that no job ever had.
 const noJob = math.MaxInt32
 
-// jobEdges are calls about jobs and nodes.
+// jobEdges returns calls for jobs and nodes.
 func (f *fixture) jobEdges() []edgeCall {
 	return slices.Concat(f.operateEdges(), f.settleEdges(), f.toldEdges(), f.nodeEdges())
 }
 
-// operateEdges are what people do with jobs.
+// operateEdges returns calls that operators make for jobs.
 func (f *fixture) operateEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall
@@ -56,7 +56,7 @@ func (f *fixture) operateEdges() []edgeCall {
 	return calls
 }
 
-// settleEdges are settlements and answers.
+// settleEdges returns settlements and answers.
 func (f *fixture) settleEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall

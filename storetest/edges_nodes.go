@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// nodeEdges are the rest of what nodes and callers ask.
+// nodeEdges returns the other calls of nodes and callers.
 func (f *fixture) nodeEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall

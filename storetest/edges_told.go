@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// toldEdges are what jobs say of their ends.
+// toldEdges returns calls that report the ends of jobs.
 func (f *fixture) toldEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ornate is a job with every field set.
+// ornate returns a job with every field set.
 func ornate(now time.Time) *fairlead.Job {
 	return &fairlead.Job{
 		Kind:        "invoice.send",

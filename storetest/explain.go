@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// explain asks why a job does not run and expects these obstacles, in order.
+// explain calls Explain for a job and checks that it returns these obstacles, in order.
 func (f *fixture) explain(job *fairlead.Job, want ...fairlead.ObstacleCode) fairlead.Explanation {
 	f.Helper()
 	e, err := f.store.Explain(f.ctx(), job.ID)
@@ -25,7 +25,7 @@ func (f *fixture) explain(job *fairlead.Job, want ...fairlead.ObstacleCode) fair
 	return e
 }
 
-// joinIdle registers a node that has free slots.
+// joinIdle registers a node with free slots.
 func (f *fixture) joinIdle() fairlead.NodeID {
 	f.Helper()
 	node := f.join()

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// extension gives a job more time and tells something of it.
+// extension returns an extension of a job's deadline with a report.
 func extension(job *fairlead.Job, span time.Duration, told string) fairlead.Extension {
 	e := fairlead.Extension{ID: job.ID, Fence: job.Fence, For: span}
 	if told != "" {
@@ -47,7 +47,7 @@ func expireOverdue(ctx context.Context, store Store, limit int) (int, error) {
 	return store.Expire(ctx, overdue)
 }
 
-// testExtend is about jobs that wait for an hour.
+// testExtend covers jobs that wait for an hour.
 func testExtend(c *chapter) {
 	c.test("the deadline becomes For from now, and it counts", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
@@ -124,7 +124,7 @@ func testExtend(c *chapter) {
 	testExtendLate(c)
 }
 
-// testExtendEarly is about jobs that have still to move to waiting.
+// testExtendEarly covers jobs that have yet to move to waiting.
 func testExtendEarly(c *chapter) {
 	c.test("of a job that has still to move to waiting Told is kept, and the move sets the deadline", func(f *fixture) {
 		job := f.running()
@@ -155,7 +155,7 @@ func testExtendEarly(c *chapter) {
 	})
 }
 
-// testExtendLate is about jobs whose wait is over.
+// testExtendLate covers jobs whose wait has ended.
 func testExtendLate(c *chapter) {
 	c.test("after the deadline it gets ErrExpired, whether or not the job was expired", func(f *fixture) {
 		job := f.in(fairlead.Waiting)

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// order sets the order of a queue, or of the cluster if it has no name.
+// order sets the order of a queue, or of the cluster if the name is empty.
 func (f *fixture) order(queue string, order fairlead.Order) {
 	f.Helper()
 	limit := fairlead.Limit{Scope: fairlead.LimitQueue, Name: queue, Order: order}
@@ -18,7 +18,8 @@ func (f *fixture) order(queue string, order fairlead.Order) {
 	f.limit(limit)
 }
 
-// startsOf claims so many jobs for each of some nodes in turn, and counts them by tenant.
+// startsOf claims a number of jobs for each of some nodes in turn, and counts them by
+// tenant.
 func (f *fixture) startsOf(times, most int, nodes ...fairlead.NodeID) map[string]int {
 	f.Helper()
 	starts := map[string]int{}

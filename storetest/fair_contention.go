@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testFairContention lets nodes of several processes claim at once, while both tenants
+// testFairContention makes nodes of several processes claim at once, while both tenants
 // have more jobs than are claimed.
 func testFairContention(f *fixture) {
 	const nodes = 4

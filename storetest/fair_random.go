@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// fairWorld is tenants with jobs, drawn by lot, and what they should get.
+// fairWorld contains random tenants with jobs, and their expected shares.
 type fairWorld struct {
 	*fixture
 	lot     *rand.Rand
@@ -21,14 +21,15 @@ type fairWorld struct {
 	ready   []*fairlead.Job
 }
 
-// fairTenant is a tenant, or a family, and what it has had: starts divided by weight.
+// fairTenant is a tenant or a family, with its past starts divided by weight.
 type fairTenant struct {
 	fairlead.Tenant
 	had    float64
-	family *fairTenant // its parent, or a family of its own
+	family *fairTenant // parent of the tenant, or a family of its own
 }
 
-// testFairRandom compares what a node claims with what tenants are entitled to, job by job.
+// testFairRandom compares the jobs that a node claims with the entitlements of tenants, job
+// by job.
 func testFairRandom(f *fixture) {
 	for seed := range uint64(f.size(2, 6, "draws more tenants and jobs")) {
 		w := &fairWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 24)), node: f.join(), tenants: map[string]*fairTenant{}}
@@ -48,13 +49,13 @@ func testFairRandom(f *fixture) {
 	}
 }
 
-// kinds are those of one seed.
+// kinds returns the kinds of one seed.
 func (w *fairWorld) kinds(seed uint64) []string {
 	return []string{fmt.Sprint("a", seed), fmt.Sprint("b", seed)}
 }
 
-// declareAll makes tenants, of which some have a parent. Seeds that are even have a parent
-// with several children.
+// declareAll declares tenants, some with a parent. With even seeds a parent has several
+// children.
 func (w *fairWorld) declareAll(seed uint64) {
 	w.queue = fmt.Sprint("queue ", seed) // what nodes started in others does not count
 	w.order(w.queue, fairlead.OrderFair)
@@ -72,8 +73,8 @@ func (w *fairWorld) declareAll(seed uint64) {
 	}
 }
 
-// fill enqueues jobs in several lanes and with several priorities, so many that no tenant
-// runs out of them: a store may not notice at once, because it did not have to look.
+// fill enqueues jobs in several lanes and with several priorities, enough that no tenant
+// runs out: a store may not notice that immediately, because it did not need to check.
 func (w *fairWorld) fill(seed uint64) {
 	var jobs []*fairlead.Job
 	for i := range w.size(150, 200, "draws more jobs") {
@@ -84,7 +85,7 @@ func (w *fairWorld) fill(seed uint64) {
 	w.ready = append(w.ready, jobs...)
 }
 
-// choose returns the ids of the jobs that start next, in order.
+// choose returns the IDs of the jobs that start next, in order.
 func (w *fairWorld) choose(most int) []int64 {
 	var chosen []int64
 	for range most {
@@ -99,8 +100,8 @@ func (w *fairWorld) choose(most int) []int64 {
 	return chosen
 }
 
-// next returns the job that starts next: the families offer one each, and the one that has
-// had least for its weight comes first. So do the tenants of a family.
+// next returns the job that starts next: each family offers one, and the family with the
+// smallest past share comes first. The same applies to the tenants of a family.
 func (w *fairWorld) next() *fairlead.Job {
 	offers := map[*fairTenant]*fairlead.Job{}
 	least := func(whole *fairTenant, job *fairlead.Job, had func(*fairlead.Job) float64) {

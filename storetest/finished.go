@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// testFinishedFrom tries Filter.FinishedFrom.
+// testFinishedFrom covers Filter.FinishedFrom.
 func testFinishedFrom(c *chapter) {
 	c.test("FinishedFrom chooses jobs that ended then or later", func(f *fixture) {
 		late := f.running()

@@ -19,34 +19,34 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// fixture is what a test works on: a database, a store on it, and small verbs
-// that fail the test unless they succeed.
+// fixture is the environment of a test: a database, a store on it, and helper methods that
+// fail the test unless they succeed.
 type fixture struct {
 	rapid.TB // a *testing.T, or a *rapid.T in the model
 	*Harness
-	outer *testing.T // owns what the test opens
+	outer *testing.T // owns the resources that the test opens
 	store Store
-	own   bool // stores make the tokens of their nodes, and speak for no others
+	own   bool // whether stores create the tokens of their nodes and only act for these nodes
 
-	partner      *Store // of a second process, once the clause has asked for it
-	inapplicable *bool  // set once the clause turns out to need something that the harness lacks
+	partner      *Store // second process, once the clause has requested it
+	inapplicable *bool  // set if the clause requires something that the harness lacks
 }
 
-// lease is long enough for everything that does not test leases.
+// lease is long enough for all tests except those of leases.
 const lease = time.Hour
 
 func (f *fixture) within(t *testing.T) *fixture {
 	return &fixture{TB: t, Harness: f.Harness, outer: t, store: f.store, own: f.own, partner: new(Store), inapplicable: new(bool)}
 }
 
-// elsewhere is the same database as another process sees it.
+// elsewhere opens the same database like another process.
 func (f *fixture) elsewhere() *fixture {
 	g := *f
 	g.store = f.Open(f.outer)
 	return &g
 }
 
-// other returns a second process, the same one for the whole clause.
+// other returns a second process, which is the same for the whole clause.
 func (f *fixture) other() *fixture {
 	if *f.partner == nil {
 		*f.partner = f.Open(f.outer)
@@ -62,15 +62,15 @@ func (f *fixture) size(quick, full int, reason string) int {
 	return tier.Size(f.outer, quick, full, reason)
 }
 
-// rounds returns how often a clause tries a race.
+// rounds returns the number of attempts that a clause makes at a race.
 func (f *fixture) rounds(full int) int {
 	f.Helper()
 	const few = 4
 	return f.size(few, full, "tries the race more often, for the unlucky order of events")
 }
 
-// ctx is for calls of the test. Unless it says otherwise every store speaks for every
-// node, wherever that joined: most tests are about other things.
+// ctx returns the context for calls of the test. By default every store acts for every
+// node, wherever it joined, because most tests are not about tokens.
 func (f *fixture) ctx() context.Context {
 	if f.own {
 		return f.outer.Context()
@@ -78,7 +78,7 @@ func (f *fixture) ctx() context.Context {
 	return driver.AsNode(f.outer.Context(), "a node of the test")
 }
 
-// ok fails the test if a step did.
+// ok fails the test if err is not nil.
 func (f *fixture) ok(err error) {
 	f.Helper()
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *fixture) ok(err error) {
 	}
 }
 
-// wantErr expects one of the few errors that callers tell apart.
+// wantErr checks for one of the errors that callers can distinguish.
 func (f *fixture) wantErr(err, want error) {
 	f.Helper()
 	if !errors.Is(err, want) {
@@ -94,8 +94,8 @@ func (f *fixture) wantErr(err, want error) {
 	}
 }
 
-// wantIllegal expects the conflict of a move that the job's state forbids, in
-// the words that all stores share.
+// wantIllegal checks for the conflict of a move that the job's state forbids, with the
+// error text shared by all stores.
 func (f *fixture) wantIllegal(err error, job *fairlead.Job, state fairlead.State) {
 	f.Helper()
 	f.wantErr(err, fairlead.ErrConflict)
@@ -106,7 +106,7 @@ func (f *fixture) wantIllegal(err error, job *fairlead.Job, state fairlead.State
 	f.wantState(job, state)
 }
 
-// equal compares what a test got with what it wanted.
+// equal compares an actual value with the expected one.
 func (f *fixture) equal(what string, got, want any) {
 	f.Helper()
 	// What a view has that is not exported follows from its calendar.
@@ -115,7 +115,7 @@ func (f *fixture) equal(what string, got, want any) {
 	}
 }
 
-// now is the database's clock.
+// now returns the time of the database's clock.
 func (f *fixture) now() time.Time {
 	f.Helper()
 	now, err := f.store.Now(f.ctx())
@@ -123,13 +123,13 @@ func (f *fixture) now() time.Time {
 	return now
 }
 
-// kind is the kind of jobs that do not say otherwise.
+// kind is the default kind of jobs.
 const kind = "greet"
 
-// plain is a job of which nothing is special.
+// plain returns a job without special properties.
 func plain() *fairlead.Job { return &fairlead.Job{Kind: kind} }
 
-// with is a plain job changed by the given functions.
+// with returns a plain job changed by the given functions.
 func with(changes ...func(*fairlead.Job)) *fairlead.Job {
 	job := plain()
 	for _, change := range changes {
@@ -145,13 +145,13 @@ func priority(p int) func(*fairlead.Job)         { return func(j *fairlead.Job) 
 func notBefore(at time.Time) func(*fairlead.Job) { return func(j *fairlead.Job) { j.NotBefore = at } }
 func startBy(at time.Time) func(*fairlead.Job)   { return func(j *fairlead.Job) { j.StartBy = at } }
 
-// keyed gives the job a key, held while it lives.
+// keyed gives the job a key that is held while the job is live.
 func keyed(key string) func(*fairlead.Job) { return func(j *fairlead.Job) { j.Key = key } }
 
-// behind gives the job a gate.
+// behind puts the job behind a gate.
 func behind(key string) func(*fairlead.Job) { return func(j *fairlead.Job) { j.ConcurrencyKey = key } }
 
-// forever gives the job a key, held until it is removed.
+// forever gives the job a key that is held until the job is removed.
 func forever(key string) func(*fairlead.Job) {
 	return func(j *fairlead.Job) { j.Key, j.KeyScope = key, fairlead.KeyForever }
 }
@@ -162,7 +162,7 @@ func onDuplicate(do fairlead.OnDuplicate) func(*fairlead.Job) {
 
 func cancelOnCrash(j *fairlead.Job) { j.OnCrash = fairlead.CancelOnCrash }
 
-// tryEnqueue is Store.Enqueue with its defaults filled in, as the client does it.
+// tryEnqueue calls Store.Enqueue with the defaults filled in, like the client.
 func (f *fixture) tryEnqueue(jobs ...*fairlead.Job) error {
 	f.Helper()
 	f.ok(fairlead.NormalizeJobs(jobs))
@@ -176,7 +176,7 @@ func (f *fixture) enqueue(jobs ...*fairlead.Job) *fairlead.Job {
 	return jobs[0]
 }
 
-// many is n jobs alike.
+// many returns n equal jobs.
 func many(n int, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	jobs := make([]*fairlead.Job, n)
 	for i := range jobs {
@@ -198,7 +198,7 @@ func (f *fixture) joinFor(lease time.Duration) fairlead.NodeID {
 	return id
 }
 
-// everything is a scope of all queues and the given kinds.
+// everything returns a scope with all queues and the given kinds.
 func everything(kinds ...string) *driver.Scope {
 	if kinds == nil {
 		kinds = []string{kind}
@@ -206,7 +206,7 @@ func everything(kinds ...string) *driver.Scope {
 	return &driver.Scope{Kinds: kinds}
 }
 
-// claim asks for at most n plain jobs.
+// claim claims at most n plain jobs.
 func (f *fixture) claim(node fairlead.NodeID, n int) []*fairlead.Job {
 	f.Helper()
 	return f.claimAs(driver.Claim{Node: node, Scope: everything(), Max: n})
@@ -232,7 +232,7 @@ func (f *fixture) claimOne(node fairlead.NodeID) *fairlead.Job {
 	return jobs[0]
 }
 
-// claimThe claims one job and expects it to be this one.
+// claimThe claims one job and checks that it is the given one.
 func (f *fixture) claimThe(job *fairlead.Job, node fairlead.NodeID) *fairlead.Job {
 	f.Helper()
 	claimed := f.claimOne(node)
@@ -242,7 +242,7 @@ func (f *fixture) claimThe(job *fairlead.Job, node fairlead.NodeID) *fairlead.Jo
 	return claimed
 }
 
-// wantClaim claims all there is and expects these jobs in this order.
+// wantClaim claims all jobs and checks that it gets these jobs in this order.
 func (f *fixture) wantClaim(node fairlead.NodeID, scope *driver.Scope, want ...*fairlead.Job) []*fairlead.Job {
 	f.Helper()
 	jobs := f.claimAs(driver.Claim{Node: node, Scope: scope, Max: 10_000})
@@ -250,7 +250,7 @@ func (f *fixture) wantClaim(node fairlead.NodeID, scope *driver.Scope, want ...*
 	return jobs
 }
 
-// ids of jobs, in order.
+// ids returns the IDs of jobs, in order.
 func ids(jobs []*fairlead.Job) []int64 {
 	list := make([]int64, len(jobs))
 	for i, job := range jobs {
@@ -269,33 +269,33 @@ func (f *fixture) running(changes ...func(*fairlead.Job)) *fairlead.Job {
 	return claimed[0]
 }
 
-// to is the settlement of a claimed job.
+// to returns the settlement of a claimed job.
 func to(move fairlead.Move, job *fairlead.Job) fairlead.Settlement {
 	return fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: move, FreeKey: true}
 }
 
-// again is the settlement of a failed attempt.
+// again returns the settlement of a failed attempt.
 func again(job *fairlead.Job, after time.Duration) fairlead.Settlement {
 	s := to(fairlead.Again, job)
 	s.After, s.Reason, s.Error = after, fairlead.ReasonError, "no luck"
 	return s
 }
 
-// wait is the settlement of a job that awaits its answer for an hour.
+// wait returns the settlement of a job that waits for an answer for an hour.
 func wait(job *fairlead.Job) fairlead.Settlement {
 	s := to(fairlead.MoveAwait, job)
 	s.After = time.Hour
 	return s
 }
 
-// settle settles and expects every settlement to be done as asked.
+// settle settles, and checks that every settlement is carried out as asked.
 func (f *fixture) settle(settlements ...fairlead.Settlement) {
 	f.Helper()
 	want := make([]fairlead.Settled, len(settlements))
 	f.wantSettled(want, settlements...)
 }
 
-// wantSettled settles and expects the given answers.
+// wantSettled settles, and checks the answers.
 func (f *fixture) wantSettled(want []fairlead.Settled, settlements ...fairlead.Settlement) {
 	f.Helper()
 	got, err := settleAll(f.ctx(), f.store, settlements)
@@ -303,7 +303,7 @@ func (f *fixture) wantSettled(want []fairlead.Settled, settlements ...fairlead.S
 	f.equal("the answer of Settle", got, want)
 }
 
-// get reads the job as the store has it now.
+// get reads the current state of the job.
 func (f *fixture) get(job *fairlead.Job) *fairlead.Job {
 	f.Helper()
 	found, err := f.store.Get(f.ctx(), job.ID)
@@ -311,7 +311,7 @@ func (f *fixture) get(job *fairlead.Job) *fairlead.Job {
 	return found
 }
 
-// wantState reads the job and expects it in a state.
+// wantState reads the job and checks its state.
 func (f *fixture) wantState(job *fairlead.Job, want fairlead.State) *fairlead.Job {
 	f.Helper()
 	found := f.get(job)
@@ -321,7 +321,7 @@ func (f *fixture) wantState(job *fairlead.Job, want fairlead.State) *fairlead.Jo
 	return found
 }
 
-// wantGone expects that nothing is known of the job.
+// wantGone checks that the job does not exist.
 func (f *fixture) wantGone(job *fairlead.Job) {
 	f.Helper()
 	_, err := f.store.Get(f.ctx(), job.ID)
@@ -357,7 +357,7 @@ func (f *fixture) promote() driver.Promotion {
 	return promotion
 }
 
-// patience is a MaxCrashes that no job reaches, where poison is not the point.
+// patience is a MaxCrashes that no job reaches, for tests that are not about poison.
 const patience = 100
 
 func (f *fixture) reap() driver.Reaped {
@@ -374,7 +374,7 @@ func (f *fixture) crash(job *fairlead.Job) {
 	f.reap()
 }
 
-// node finds a node in the list.
+// node returns a node from the list.
 func (f *fixture) node(id fairlead.NodeID) (fairlead.Node, bool) {
 	f.Helper()
 	nodes, err := f.store.Nodes(f.ctx())
@@ -387,7 +387,7 @@ func (f *fixture) node(id fairlead.NodeID) (fairlead.Node, bool) {
 	return fairlead.Node{}, false
 }
 
-// eventually waits, in real time, for what another process learns by itself.
+// eventually waits, in real time, for a change that another process notices on its own.
 func (f *fixture) eventually(what string, holds func() bool) {
 	f.Helper()
 	const pause = 5 * time.Millisecond
@@ -398,7 +398,7 @@ func (f *fixture) eventually(what string, holds func() bool) {
 	}
 }
 
-// together runs the functions at once and waits for all of them.
+// together runs the functions concurrently and waits for all of them.
 func together(functions ...func()) {
 	start, done := make(chan struct{}), make(chan struct{})
 	for _, function := range functions {
@@ -414,8 +414,8 @@ func together(functions ...func()) {
 	}
 }
 
-// rivals runs a function n times at once, half of them in another process, and
-// returns their errors.
+// rivals runs a function n times concurrently, half of them in another process, and returns
+// the errors.
 func (f *fixture) rivals(n int, do func(i int, store Store) error) []error {
 	f.Helper()
 	stores := []Store{f.store, f.other().store}
@@ -427,7 +427,7 @@ func (f *fixture) rivals(n int, do func(i int, store Store) error) []error {
 	return errs
 }
 
-// wantOneWinner expects that all but one of the rivals got ErrConflict.
+// wantOneWinner checks that all but one of the rivals got ErrConflict.
 func (f *fixture) wantOneWinner(errs []error) {
 	f.Helper()
 	won := 0
@@ -441,8 +441,8 @@ func (f *fixture) wantOneWinner(errs []error) {
 	f.equal("the number of winners", won, 1)
 }
 
-// share runs a housekeeper several times at once, and once more for what they
-// left to one another, and expects that together they did so much.
+// share runs a housekeeping function several times concurrently, and then again for the
+// work that the calls left to each other. It checks the total amount of work done.
 func (f *fixture) share(want int, do func(store Store) (int, error)) {
 	f.Helper()
 	done := make([]int, 4)
@@ -459,7 +459,7 @@ func (f *fixture) share(want int, do func(store Store) (int, error)) {
 	f.equal("how much was done in all", rest, want)
 }
 
-// first is the first error of several.
+// first returns the first error of several.
 func first(errs []error) error {
 	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
 	if i < 0 {
@@ -471,7 +471,7 @@ func first(errs []error) error {
 // named describes a case of a table in a message.
 func named(parts ...any) string { return strings.TrimSpace(fmt.Sprintln(parts...)) }
 
-// sorted is a copy in order.
+// sorted returns a sorted copy.
 func sorted(list []int64) []int64 {
 	list = slices.Clone(list)
 	slices.Sort(list)

@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// perKey sets how many jobs of a kind each of its gates admits.
+// perKey sets the number of jobs that each gate of a kind admits.
 func (f *fixture) perKey(kind string, places int) {
 	f.Helper()
 	f.limit(fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, PerKey: places})
 }
 
-// queueUp stores jobs behind one gate with a single place: the first is ready,
-// the others are parked.
+// queueUp stores jobs behind one gate with a single slot: the first is ready, the others
+// are parked.
 func (f *fixture) queueUp(n int, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	f.Helper()
 	jobs := make([]*fairlead.Job, n)
@@ -29,7 +29,7 @@ func (f *fixture) queueUp(n int, changes ...func(*fairlead.Job)) []*fairlead.Job
 	return jobs
 }
 
-// wantNext expects that the first job has given its place to the second.
+// wantNext checks that the first job has passed its slot to the second.
 func (f *fixture) wantNext(jobs []*fairlead.Job) {
 	f.Helper()
 	f.wantState(jobs[1], fairlead.Ready)
@@ -196,7 +196,7 @@ func testGates(c *chapter) {
 	testGateRaces(c)
 }
 
-// testParked is what can be done to a parked job.
+// testParked covers operations on a parked job.
 func testParked(c *chapter) {
 	c.test("a parked job can be cancelled and reopened, behind those that have places", func(f *fixture) {
 		jobs := f.queueUp(2)
@@ -318,7 +318,7 @@ func testParked(c *chapter) {
 	})
 }
 
-// testGateRaces is what happens at one gate at once.
+// testGateRaces covers concurrent operations at one gate.
 func testGateRaces(c *chapter) {
 	c.test("what a transaction enqueued or settled passes the gate when it is woken, or with Promote", func(f *fixture) {
 		tx := f.begin()

@@ -9,52 +9,51 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Harness is one fresh, empty database as a store's test sees it.
+// A Harness is a new, empty database for a store's test.
 type Harness struct {
-	// Open gives another store on the same database, as another process would
-	// have it. It is closed when t ends. For a database that only one can open
-	// it may always give the same store.
+	// Open returns another store on the same database, as in another process. The store is
+	// closed when t ends. For a database that only one process can open, Open may always
+	// return the same store.
 	Open func(t testing.TB) Store
-	// Advance moves the database's clock forward for all stores of the
-	// harness, back if d is negative. It stands still otherwise. Stores may be
-	// in use meanwhile.
+	// Advance moves the database's clock forward for all stores of the harness, or backward if
+	// d is negative. Otherwise the clock stands still. Stores may be in use during the call.
 	Advance func(d time.Duration)
-	// Empty removes all rows that the store's verbs made, in one go; but neither
-	// lanes nor secrets, which last, nor what numbers are drawn from. It fails if
-	// there is too much, see TooMuch: the next test then gets a new database. If
-	// it is nil, the store's verbs remove what they can, which takes far longer.
+	// Empty deletes all rows created through the store in one operation, except lanes and
+	// secrets, which are permanent, and the counters of IDs. It fails if there are too many
+	// rows, see TooMuch: the next test then gets a new database. If Empty is nil, the suite
+	// deletes as much as possible through the store, which takes far longer.
 	Empty func(s Store) error
-	// Begin starts a caller's own transaction on the store's database. It is nil if
-	// the harness lacks [Transactions].
+	// Begin starts a caller's own transaction on the store's database. It is nil if the
+	// harness lacks [Transactions].
 	Begin func(t testing.TB, s Store) Transaction
-	// SerialWrites says that the database has one writer at a time: while a
-	// transaction that wrote is open, every other write waits for its end. It is set if
-	// the harness lacks [OtherWriters].
+	// SerialWrites reports that the database has one writer at a time: while a transaction
+	// with writes is open, every other write waits for its end. It is set if the harness lacks
+	// [OtherWriters].
 	SerialWrites bool
-	// Waiting counts the statements on this database that wait for a lock now. It is nil
-	// if the harness lacks [LockWaits].
+	// Waiting returns the number of statements on this database that are waiting for a lock.
+	// It is nil if the harness lacks [LockWaits].
 	Waiting func() int
-	// Lacks gives the reason for everything that clauses need and this database does not
-	// have. Those clauses do not apply to it. No other clause may be skipped.
+	// Lacks contains, for each feature that this database lacks, the reason. Clauses that
+	// require such a feature do not apply to the database. All other clauses must run.
 	Lacks map[Need]string
 }
 
-// Need is something that some clauses need of a database.
+// A Need is a database feature that some clauses require.
 type Need string
 
-// What a database may lack.
+// Features that a database may lack.
 const (
-	// Transactions are transactions of callers.
+	// Transactions means transactions of callers.
 	Transactions Need = "transactions of callers"
-	// OtherWriters are writes next to an open transaction that wrote.
+	// OtherWriters means writes next to an open transaction that has written.
 	OtherWriters Need = "other writers"
-	// LockWaits tell whether a statement waits for a lock.
+	// LockWaits means detecting statements that wait for a lock.
 	LockWaits Need = "lock waits"
-	// OtherProcesses open the database a second time.
+	// OtherProcesses means opening the database a second time.
 	OtherProcesses Need = "other processes"
 )
 
-// check returns an error if what the harness has and what it declares to lack differ.
+// check returns an error if Lacks does not match the features of the harness.
 func (h *Harness) check() error {
 	for need, missing := range map[Need]bool{Transactions: h.Begin == nil, OtherWriters: h.SerialWrites, LockWaits: h.Waiting == nil} {
 		if declared := h.Lacks[need] != ""; declared != missing {
@@ -75,19 +74,17 @@ func (f *fixture) needs(needs ...Need) {
 	}
 }
 
-// Transaction is a caller's own transaction and what the store does in it.
+// A Transaction is a caller's own transaction with the store's operations in it.
 type Transaction struct {
 	Tx               driver.Tx
 	Commit, Rollback func() error
 }
 
-// Opener makes a harness for a test, and removes its database when the test
-// ends.
+// An Opener returns a harness for a test, and removes its database when the test ends.
 type Opener = func(t *testing.T) *Harness
 
-// TooMuch reports whether removing so many jobs would cost more than a new
-// database, or so many lanes, which last, would make later tests of another
-// kind.
+// TooMuch returns an error if deleting this many jobs would cost more than a new database,
+// or if this many lanes, which are permanent, would change the conditions of later tests.
 func TooMuch(jobs, lanes int) error {
 	const mostLanes = 40
 	if jobs > tooMany || lanes > mostLanes {
@@ -96,7 +93,7 @@ func TooMuch(jobs, lanes int) error {
 	return nil
 }
 
-// Store is all that the suite judges.
+// A Store combines all interfaces that the suite tests.
 type Store interface {
 	driver.Store
 	access.Store

@@ -4,8 +4,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// testHeldLimits is about changes of the rules while a transaction of a caller holds a running
-// or waiting job: they neither fail nor wait for it, and claims go on.
+// testHeldLimits covers changes of the rules while a caller's transaction has locked a
+// running or waiting job: they neither fail nor wait for the transaction, and claims
+// continue.
 func testHeldLimits(c *chapter) {
 	for _, ends := range []ending{commits, rollsBack} {
 		for name, change := range map[string]func(f *fixture) error{
@@ -48,7 +49,7 @@ func testHeldLimits(c *chapter) {
 	}
 }
 
-// used returns how many jobs count against a limit, zero if there is none.
+// used returns the number of jobs that count against a limit, or zero if there is no limit.
 func (f *fixture) used(scope fairlead.LimitScope, name string) int {
 	f.Helper()
 	limits, err := f.store.Limits(f.ctx())
@@ -61,8 +62,8 @@ func (f *fixture) used(scope fairlead.LimitScope, name string) int {
 	return 0
 }
 
-// running is a number of running jobs after the end: one if the transaction commits, else the
-// other.
+// running returns the number of running jobs after the end: the first if the transaction
+// commits, else the second.
 func (e ending) running(committed, rolledBack int) int {
 	if e == commits {
 		return committed

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// testHeldSchedules is about schedules that need a key or a run which an open transaction of
-// a caller holds: only they wait for it.
+// testHeldSchedules covers schedules that need a key or a run locked by an open transaction
+// of a caller: only these schedules wait for it.
 func testHeldSchedules(c *chapter) {
 	for _, ends := range []ending{commits, rollsBack} {
 		testHeldKey(c, ends)
@@ -26,7 +26,7 @@ type holding struct {
 	decide decision
 }
 
-// holding stores the schedules. The held one is in the middle, so that a tick takes it
+// holding stores the schedules. The held one is in the middle, so that a tick processes it
 // together with others.
 func (f *fixture) holding(changes ...func(*schedule.Schedule)) *holding {
 	f.Helper()
@@ -39,7 +39,7 @@ func (f *fixture) holding(changes ...func(*schedule.Schedule)) *holding {
 	return h
 }
 
-// replaceActive plans a run that takes the place of all active ones, and lets queued ones go.
+// replaceActive plans a run that replaces all active ones, and releases queued ones.
 func replaceActive(s schedule.Schedule, view schedule.View) schedule.Plan {
 	plan := schedule.Plan{Cursor: s.Cursor}
 	if s.FireAt.After(view.Now) {
@@ -52,11 +52,11 @@ func replaceActive(s schedule.Schedule, view schedule.View) schedule.Plan {
 	return plan
 }
 
-// runs returns how many runs a schedule has.
+// runs returns the number of runs of a schedule.
 func (h *holding) runs(s schedule.Schedule) int { return len(h.fires(s.ID)) }
 
-// goesOn ticks in two processes until all other schedules have so many runs, and expects the
-// held one to have fewer.
+// goesOn ticks in two processes until all other schedules have the given number of runs,
+// and checks that the held one has fewer.
 func (h *holding) goesOn(runs int) {
 	h.Helper()
 	h.eventually("the other schedules run", func() bool {
@@ -70,8 +70,8 @@ func (h *holding) goesOn(runs int) {
 	h.equal("the runs of the held schedule", h.runs(h.held), runs-1)
 }
 
-// goesOnToo ticks in two processes until the held schedule has so many runs, and expects that
-// it gets no more.
+// goesOnToo ticks in two processes until the held schedule has the given number of runs,
+// and checks that it gets no more.
 func (h *holding) goesOnToo(runs int) {
 	h.Helper()
 	h.eventually("the held schedule runs", func() bool {

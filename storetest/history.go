@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// told is a history as lines: the run, the looks since a time and the causes.
+// told formats a history as lines: the run, the number of looks since a time and the
+// causes.
 func (f *fixture) told(job *fairlead.Job, since time.Time) (lines []string) {
 	f.Helper()
 	history, err := f.store.History(f.ctx(), job.ID)

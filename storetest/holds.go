@@ -11,15 +11,15 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// between is the time between two looks: as long as a witness ever rests, so that how fast
-// the machine is changes nothing.
+// between is the time between two looks. It is as long as the longest pause of a witness,
+// so that the speed of the machine does not matter.
 const between = time.Minute
 
-// witness makes one that keeps what it sees for a week.
+// witness returns a witness that retains holds for a week.
 func (f *fixture) witness() *hold.Witness { return hold.NewWitness(f.store, between, 7*24*time.Hour) }
 
-// watch lets a witness look so many times, with that time before each. Nodes keep their
-// leases, and say that they have so many free slots.
+// watch makes a witness look a number of times, and advances the clock before each look.
+// Nodes retain their leases and report idle free slots.
 func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.NodeID) {
 	f.Helper()
 	for range looks {
@@ -32,7 +32,7 @@ func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.Node
 	}
 }
 
-// wantNoLooks fails if there was a look: no verb removes that.
+// wantNoLooks fails if there was a look, because no method can remove the record of a look.
 func (f *fixture) wantNoLooks() error {
 	standing, err := f.store.HoldLook(f.ctx())
 	if err == nil && standing.Version != 0 {
@@ -41,7 +41,7 @@ func (f *fixture) wantNoLooks() error {
 	return err
 }
 
-// heldBack is what keeps jobs from starting now.
+// heldBack returns the causes that currently keep jobs from starting.
 func (f *fixture) heldBack() []hold.Cause {
 	f.Helper()
 	sight, err := f.store.HeldBack(f.ctx(), hold.Place{})
@@ -54,7 +54,7 @@ func (f *fixture) heldBack() []hold.Cause {
 	return causes
 }
 
-// holds lists holds, oldest first.
+// holds returns holds, oldest first.
 func (f *fixture) holds(filter hold.Filter) []hold.Hold {
 	f.Helper()
 	f.ok(hold.Normalize(&filter))
@@ -64,7 +64,7 @@ func (f *fixture) holds(filter hold.Filter) []hold.Hold {
 	return page.Holds
 }
 
-// keep stores what a look found after the last one.
+// keep stores the findings of a look after the last one.
 func (f *fixture) keep(found hold.Found) bool {
 	f.Helper()
 	standing, err := f.store.HoldLook(f.ctx())
@@ -75,7 +75,7 @@ func (f *fixture) keep(found hold.Found) bool {
 	return kept
 }
 
-// slow is a hold of a queue, for each of its fields another value.
+// slow returns a hold of a queue, with a different value in each of its fields.
 func slow(id int64, from, until time.Time) hold.Hold {
 	return hold.Hold{
 		ID: id, Cause: hold.Cause{Code: fairlead.AtCap, Scope: fairlead.LimitQueue, Queue: "slow"}, From: from, Until: until, Used: 3, Cap: 2,

@@ -15,12 +15,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// IdleRounds is how often the node whose reads are counted asks for everything.
+// IdleRounds is the number of rounds for which the reads of an idle node are counted.
 const IdleRounds = 3
 
-// EmptyLanesCostNothing checks that an idle node reads no more with 20,000 empty lanes
-// than with 20. reads is what it reads in IdleRounds, on a store of its own, under a
-// limit if there is one.
+// EmptyLanesCostNothing checks that an idle node reads no more with 20,000 empty lanes than
+// with 20. reads returns the amount read in IdleRounds, on a separate store, with an
+// optional limit.
 func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, limit *fairlead.Limit) int64) {
 	t.Helper()
 	const few, slack = 20, 50
@@ -42,8 +42,8 @@ func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, lim
 	}
 }
 
-// IdleNode joins a node without work, under a limit if there is one, and returns what
-// lets it ask for everything some times.
+// IdleNode joins a node without work, with an optional limit, and returns a function that
+// performs n rounds of all of the node's queries.
 func IdleNode(t *testing.T, store Store, limit *fairlead.Limit) (rounds func(n int)) {
 	t.Helper()
 	scope := &driver.Scope{Kinds: []string{IdleKind}}
@@ -67,8 +67,8 @@ func IdleNode(t *testing.T, store Store, limit *fairlead.Limit) (rounds func(n i
 // IdleKind is the kind of jobs that such a node would run.
 const IdleKind = "a"
 
-// askEverything does once, in the order of their pace, all that a node without work asks of
-// its store again and again.
+// askEverything makes all periodic queries of an idle node once, in the order of their
+// intervals.
 func askEverything(ctx context.Context, store Store, node fairlead.NodeID, scope *driver.Scope) error {
 	const most = 1000
 	claim := driver.Claim{Node: node, Scope: scope, Max: 32}

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// rule stores a rule of alerts and returns it as stored.
+// rule stores an alert rule and returns it as stored.
 func (f *fixture) rule(name string, changes ...func(*alert.Rule)) alert.Rule {
 	f.Helper()
 	rule := alert.Rule{Name: name, URL: "https://example.org/alerts"}
@@ -41,7 +41,7 @@ func (f *fixture) forgetAlerts() error {
 	return err
 }
 
-// look takes a look, which must be free.
+// look starts a check, which must be granted.
 func (f *fixture) look(every time.Duration) alert.Turn {
 	f.Helper()
 	turn, taken, err := f.store.TakeLook(f.ctx(), every)

@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// wantTaken expects that a key is held by the job, in the words that all
-// stores share.
+// wantTaken checks that the job holds a key, with the error text shared by all stores.
 func (f *fixture) wantTaken(err error, holder *fairlead.Job) {
 	f.Helper()
 	f.wantErr(err, fairlead.ErrConflict)
@@ -20,7 +19,7 @@ func (f *fixture) wantTaken(err error, holder *fairlead.Job) {
 	}
 }
 
-// wantFree expects that the key can be taken, and gives it back.
+// wantFree checks that the key is free, by taking and returning it.
 func (f *fixture) wantFree(key string) {
 	f.Helper()
 	f.ok(f.store.Delete(f.ctx(), f.enqueue(with(keyed(key))).ID))

@@ -8,11 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// LaneLook tells of the lane of a kind, of which there is at most one.
+// A LaneLook returns the state of the only lane of a kind, if any.
 type LaneLook func(kind string) (exists, givenUp bool)
 
-// UnusedLanes is what becomes of lanes that hold nothing. Only a store's own test can
-// look at its lanes, so that this is not part of Run.
+// UnusedLanes covers empty lanes. Only a store's own test can inspect its lanes, so
+// UnusedLanes is not part of Run.
 func UnusedLanes(t *testing.T, h *Harness, look LaneLook) {
 	const month = 31 * 24 * time.Hour
 	f := &fixture{TB: t, Harness: h, outer: t, store: h.Open(t)}
@@ -70,8 +70,8 @@ func UnusedLanes(t *testing.T, h *Harness, look LaneLook) {
 	f.equal("the job of the lane that was made anew", claimed, []int64{anew.ID})
 }
 
-// Eventually tries until something is so. It pauses in between: MariaDB answers a second
-// question about its transactions within a tenth of a second from memory.
+// Eventually repeats a check until it succeeds. It pauses in between, because MariaDB
+// answers repeated queries about its transactions from a cache for a tenth of a second.
 func Eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	again := time.NewTicker(time.Second / 4)

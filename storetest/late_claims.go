@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// LateClaims checks what becomes of a job whose claim commits after its node was marked
-// dead: the job did not start, so the death is no crash of the job. It is for stores whose
-// claims do not lock their node. hold makes the claim of a job wait after it has checked
-// its node and drawn its fence, until release is called.
+// LateClaims covers jobs whose claim commits after the node was marked dead: such a job did
+// not start, so the death is not a crash of the job. It is intended for stores whose claims
+// do not lock their node. hold makes the claim of a job wait after it has checked its node
+// and drawn its fence, until release is called.
 func LateClaims(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (release func())) {
 	store := h.Open(t)
 	test := func(name string, body func(l *lateClaim)) {
@@ -71,9 +71,9 @@ func LateClaims(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (re
 	})
 }
 
-// LateClaimUnderASmallerFence checks that a claim that committed in time is a crash, though
-// a late claim of the same node has a smaller fence. It is for stores in which a node's
-// claims do not wait for each other.
+// LateClaimUnderASmallerFence checks that a claim that committed in time counts as a crash,
+// even if a late claim of the same node has a smaller fence. It is intended for stores in
+// which the claims of a node do not wait for each other.
 func LateClaimUnderASmallerFence(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (release func())) {
 	store := h.Open(t)
 	l := &lateClaim{fixture: &fixture{TB: t, Harness: h, outer: t, store: store}, hold: hold}
@@ -90,7 +90,7 @@ func LateClaimUnderASmallerFence(t *testing.T, h *Harness, hold func(t *testing.
 	l.wantSurvivor(started, 1, fairlead.ReasonCrash)
 }
 
-// lateClaim is a test with a claim that is under way.
+// lateClaim is a test with a claim in progress.
 type lateClaim struct {
 	*fixture
 	hold    func(t *testing.T, job int64) (release func())
@@ -100,7 +100,7 @@ type lateClaim struct {
 	failed  chan error
 }
 
-// begin enqueues a job and returns when the claim of a node waits with it.
+// begin enqueues a job and returns when a node's claim of it is waiting.
 func (l *lateClaim) begin(changes ...func(*fairlead.Job)) *fairlead.Job {
 	l.Helper()
 	job := l.enqueue(with(changes...))
@@ -131,7 +131,7 @@ func (l *lateClaim) begin(changes ...func(*fairlead.Job)) *fairlead.Job {
 	return job
 }
 
-// commit lets the claim go on and returns what it answers.
+// commit lets the claim continue and returns its result.
 func (l *lateClaim) commit() *fairlead.Job {
 	l.Helper()
 	l.release()
@@ -144,7 +144,7 @@ func (l *lateClaim) commit() *fairlead.Job {
 	return nil
 }
 
-// wantUnstarted expects a job to be ready with an attempt that did not start.
+// wantUnstarted checks that a job is ready, with an attempt that did not start.
 func (l *lateClaim) wantUnstarted(job *fairlead.Job) {
 	l.Helper()
 	l.wantState(job, fairlead.Ready)

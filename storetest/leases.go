@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testLeases is about runs and nodes that resemble others: what counts is whose lease it
-// is.
+// testLeases covers runs and nodes that resemble others: only the owner of the lease
+// matters.
 func testLeases(c *chapter) {
 	c.test("Prune leaves a node alone while its lease lasts, however long ago it beat", func(f *fixture) {
 		node := f.joinFor(100 * time.Hour)
@@ -44,7 +44,7 @@ func testLeases(c *chapter) {
 	testBothRuns(c)
 }
 
-// testClaimersWithoutLease asks for one way at a time to have no lease, and for each way
+// testClaimersWithoutLease covers all ways of having no lease, one at a time, for each way
 // in which a store may claim.
 func testClaimersWithoutLease(c *chapter) {
 	for _, scope := range []struct {

@@ -4,8 +4,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// testBothRuns is about calls that settle two runs of the same job: a process may have
-// lost the lease of one and claimed the job again.
+// testBothRuns covers calls that settle two runs of the same job: a process may have lost
+// the lease of one and claimed the job again.
 func testBothRuns(c *chapter) {
 	for _, way := range []struct {
 		name   string

@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// joinKnowing registers a node that knows some kinds and has so many free slots.
+// joinKnowing registers a node with some kinds and a number of free slots.
 func (f *fixture) joinKnowing(idle int, kinds ...string) fairlead.NodeID {
 	f.Helper()
 	id, err := f.store.Join(f.ctx(), fairlead.Node{Name: "other", Kinds: kinds, Slots: 10}, lease)

@@ -13,7 +13,7 @@ func (f *fixture) limit(limit fairlead.Limit) {
 	f.ok(f.tryLimit(limit))
 }
 
-// tryLimit is Store.SetLimit with its defaults filled in, as the client does it.
+// tryLimit calls Store.SetLimit with the defaults filled in, like the client.
 func (f *fixture) tryLimit(limit fairlead.Limit) error {
 	f.Helper()
 	f.ok(fairlead.NormalizeLimit(&limit))
@@ -35,7 +35,7 @@ func (f *fixture) cap(scope fairlead.LimitScope, name string, n int) {
 	f.declare(tenant)
 }
 
-// wantUse expects the use of a limit, and that a count of the jobs agrees.
+// wantUse checks the usage of a limit, and that a count of the jobs agrees.
 func (f *fixture) wantUse(scope fairlead.LimitScope, name string, running int) {
 	f.Helper()
 	limits, err := f.store.Limits(f.ctx())
@@ -57,7 +57,7 @@ func (f *fixture) wantNoDrift() {
 	f.equal("the drift", drift, []driver.Drift(nil))
 }
 
-// waitingFor makes a job that waits for its callback.
+// waitingFor returns a job that waits for its callback.
 func (f *fixture) waitingFor(deadline time.Duration) *fairlead.Job {
 	f.Helper()
 	job := f.running()
@@ -67,7 +67,7 @@ func (f *fixture) waitingFor(deadline time.Duration) *fairlead.Job {
 	return job
 }
 
-// wantClaimed claims as much as there is and expects so many jobs.
+// wantClaimed claims all jobs and checks their number.
 func (f *fixture) wantClaimed(node fairlead.NodeID, n int) []*fairlead.Job {
 	f.Helper()
 	jobs := f.claimAs(driver.Claim{Node: node, Scope: everything(kind, "other"), Max: 100})
@@ -77,7 +77,7 @@ func (f *fixture) wantClaimed(node fairlead.NodeID, n int) []*fairlead.Job {
 	return jobs
 }
 
-// scopes are the limits that jobs of one lane are under.
+// scopes returns all limits that apply to the jobs of one lane.
 func scopes() []fairlead.Limit {
 	return []fairlead.Limit{
 		{Scope: fairlead.LimitGlobal},
@@ -337,7 +337,7 @@ func testCaps(c *chapter) {
 	})
 }
 
-// of are those of the jobs that match.
+// of returns the matching jobs.
 func of(jobs []*fairlead.Job, match func(*fairlead.Job) bool) []*fairlead.Job {
 	var some []*fairlead.Job
 	for _, job := range jobs {

@@ -11,9 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// limitsModel plays random verbs under random limits, and knows by looking at
-// every single job which ones a claim has to take. Its exported methods are
-// the steps.
+// limitsModel runs random operations under random limits. It determines the jobs that a
+// claim must take by checking every single job. Its exported methods are the steps.
 type limitsModel struct {
 	*fixture
 	nodes   []fairlead.NodeID
@@ -29,7 +28,7 @@ type ruledScope struct {
 	name  string
 }
 
-// rule is a limit with what is saved up of its rate.
+// rule is a limit with the saved-up tokens of its rate.
 type rule struct {
 	fairlead.Limit
 	least  int
@@ -53,8 +52,8 @@ func testLimitsModel(c *chapter) {
 	})
 }
 
-// Check expects after every step that limits count what there is, and that no
-// cap is exceeded by what was started since it was set.
+// Check verifies after every step that limits count correctly, and that the jobs started
+// since a cap was set do not exceed it.
 func (m *limitsModel) Check(*rapid.T) {
 	m.wantNoDrift()
 	limits, err := m.store.Limits(m.ctx())
@@ -74,7 +73,7 @@ func (m *limitsModel) Check(*rapid.T) {
 	m.equal("what limits count", got, want)
 }
 
-// under lists the limits of a job.
+// under returns the limits that apply to a job.
 func (m *limitsModel) under(job *fairlead.Job) []ruledScope {
 	var under []ruledScope
 	for _, at := range []ruledScope{
@@ -104,7 +103,7 @@ func (m *limitsModel) Enqueue(rt *rapid.T) {
 	m.ready = append(m.ready, jobs...)
 }
 
-// Claim claims, and expects exactly what looking at every job finds.
+// Claim claims, and checks for exactly the jobs found by checking every job.
 func (m *limitsModel) Claim(rt *rapid.T) {
 	node, most := rapid.SampledFrom(m.nodes).Draw(rt, "node"), rapid.IntRange(1, 8).Draw(rt, "max")
 	want := m.choose(most)
@@ -116,7 +115,7 @@ func (m *limitsModel) Claim(rt *rapid.T) {
 	}
 }
 
-// choose finds the jobs that a claim has to take, in order.
+// choose returns the jobs that a claim must take, in order.
 func (m *limitsModel) choose(most int) []*fairlead.Job {
 	used := map[ruledScope]int{}
 	for _, job := range m.held {
@@ -150,7 +149,7 @@ func (m *limitsModel) choose(most int) []*fairlead.Job {
 	return inTurn(chosen)
 }
 
-// Settle ends a run, in any way.
+// Settle ends a run with a random outcome.
 func (m *limitsModel) Settle(rt *rapid.T) {
 	job := m.anyHeld(rt, false)
 	move := rapid.SampledFrom([]fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.MoveRelease, fairlead.Again}).Draw(rt, "move")
@@ -174,14 +173,14 @@ func (m *limitsModel) SettleMany(rt *rapid.T) {
 	}
 }
 
-// Await lets a job wait for its callback.
+// Await makes a job wait for its callback.
 func (m *limitsModel) Await(rt *rapid.T) {
 	job := m.anyHeld(rt, false)
 	m.settle(wait(job))
 	m.waiting[job.ID] = true
 }
 
-// Answer ends a wait, by an answer or by cancelling.
+// Answer ends a wait, by an answer or by cancellation.
 func (m *limitsModel) Answer(rt *rapid.T) {
 	job := m.anyHeld(rt, true)
 	if rapid.Bool().Draw(rt, "cancel") {
@@ -192,7 +191,7 @@ func (m *limitsModel) Answer(rt *rapid.T) {
 	m.left(job, false)
 }
 
-// Crash ends a node and takes its jobs back.
+// Crash ends a node and takes back its jobs.
 func (m *limitsModel) Crash(rt *rapid.T) {
 	i := rapid.IntRange(0, len(m.nodes)-1).Draw(rt, "node")
 	dead := m.nodes[i]
@@ -210,7 +209,7 @@ func (m *limitsModel) Crash(rt *rapid.T) {
 	m.nodes[i] = m.join()
 }
 
-// Time passes, and tokens come back.
+// Time advances the clock, so that tokens are replenished.
 func (m *limitsModel) Time(rt *rapid.T) {
 	elapsed := seconds(rt, 1, 5, "elapsed")
 	m.Advance(elapsed)
@@ -221,7 +220,7 @@ func (m *limitsModel) Time(rt *rapid.T) {
 	}
 }
 
-// Limit sets or removes a limit that is no tenant's.
+// Limit sets or removes a limit other than a tenant's.
 func (m *limitsModel) Limit(rt *rapid.T) {
 	at := rapid.SampledFrom([]ruledScope{{fairlead.LimitGlobal, ""}, {fairlead.LimitQueue, "q"}, {fairlead.LimitKind, kind}}).Draw(rt, "scope")
 	limit := m.drawLimit(rt, at)
@@ -232,7 +231,7 @@ func (m *limitsModel) Limit(rt *rapid.T) {
 	m.set(limit, 0)
 }
 
-// Declare declares a tenant anew.
+// Declare declares a tenant again.
 func (m *limitsModel) Declare(rt *rapid.T) {
 	name := rapid.SampledFrom(modelTenants).Draw(rt, "tenant")
 	limit := m.drawLimit(rt, ruledScope{fairlead.LimitTenant, name})
@@ -272,7 +271,7 @@ func (m *limitsModel) drawLimit(rt *rapid.T, at ruledScope) fairlead.Limit {
 	return limit
 }
 
-// set is what becomes of a limit.
+// set updates the model of a limit.
 func (m *limitsModel) set(limit fairlead.Limit, least int) {
 	at := ruledScope{limit.Scope, limit.Name}
 	if limit.MaxRunning == 0 && limit.Rate == 0 && least == 0 {
@@ -286,7 +285,7 @@ func (m *limitsModel) set(limit fairlead.Limit, least int) {
 	m.rules[at] = next
 }
 
-// left is a job that holds its slot no longer.
+// left updates the model after a job has freed its slot.
 func (m *limitsModel) left(job *fairlead.Job, ready bool) {
 	delete(m.held, job.ID)
 	delete(m.waiting, job.ID)
@@ -306,7 +305,7 @@ func (m *limitsModel) heldIDs(waiting bool) []int64 {
 	return held
 }
 
-// anyHeld draws a job that holds its slot, running or waiting.
+// anyHeld returns a random job that holds its slot, running or waiting.
 func (m *limitsModel) anyHeld(rt *rapid.T, waiting bool) *fairlead.Job {
 	held := m.heldIDs(waiting)
 	if len(held) == 0 {

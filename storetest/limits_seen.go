@@ -2,7 +2,7 @@ package storetest
 
 import "github.com/fairlead-io/fairlead"
 
-// testLimitsSeen is about limits that a caller has read and that may have changed since.
+// testLimitsSeen covers limits that may have changed since a caller read them.
 func testLimitsSeen(c *chapter) {
 	for _, limit := range []fairlead.Limit{
 		{Scope: fairlead.LimitGlobal, MaxRunning: 10, Order: fairlead.OrderFair},
@@ -42,7 +42,7 @@ func testLimitsSeen(c *chapter) {
 	})
 }
 
-// wantLimit expects one limit, and that there is no other.
+// wantLimit checks that the given limit is the only one.
 func (f *fixture) wantLimit(want fairlead.Limit) {
 	f.Helper()
 	limits, err := f.store.Limits(f.ctx())

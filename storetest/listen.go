@@ -15,7 +15,7 @@ type listener struct {
 	done  chan error
 }
 
-// listen listens for a scope, until the test ends at the latest.
+// listen listens for a scope, at most until the test ends.
 func (f *fixture) listen(scope *driver.Scope) *listener {
 	f.Helper()
 	ctx, stop := context.WithCancel(f.ctx())
@@ -34,11 +34,11 @@ func (f *fixture) listen(scope *driver.Scope) *listener {
 	return l
 }
 
-// patient is how long a listener waits, in real time, for what should come at
-// once. It is so long that no machine is too slow or too busy.
+// patient is how long, in real time, a listener waits for an event that should arrive
+// immediately. It is long enough for any slow or busy machine.
 const patient = 5 * time.Minute
 
-// heard reports whether a wake of this sort comes within a moment.
+// heard reports whether a wake of this type arrives within the given time.
 func (l *listener) heard(want driver.Wake, moment time.Duration) bool {
 	timeout := time.After(moment)
 	for {
@@ -87,7 +87,7 @@ func testListen(c *chapter) {
 	}
 }
 
-// waking is a deed that wakes the listeners of its own process.
+// waking is an action that wakes the listeners of its own process.
 type waking struct {
 	sentence string
 	want     driver.Wake

@@ -149,7 +149,7 @@ func testLived(c *chapter) {
 	testPatience(c)
 }
 
-// testPatience is about jobs that the next crash ends.
+// testPatience covers jobs that the next crash ends.
 func testPatience(c *chapter) {
 	strict := driver.Reap{MaxCrashes: 1, Limit: 1, Patience: time.Minute}
 	reap := func(f *fixture) driver.Reaped {
@@ -186,7 +186,7 @@ func testPatience(c *chapter) {
 	})
 }
 
-// livedPlace is where a job that was taken back goes.
+// livedPlace is a state that a job can move to after it was taken back.
 type livedPlace struct {
 	state fairlead.State
 	move  func(job *fairlead.Job)
@@ -201,26 +201,26 @@ func livedPlaces(f *fixture) []livedPlace {
 	}
 }
 
-// lived says that the process of a job's node lives.
+// lived reports that the process of a job's node is alive.
 func (f *fixture) lived(job *fairlead.Job) {
 	f.Helper()
 	f.ok(f.store.Lived(f.ctx(), job.Node))
 }
 
-// claimAfterCrash lets the node of a claimed job die, and claims the job again.
+// claimAfterCrash ends the node of a claimed job as crashed, and claims the job again.
 func (f *fixture) claimAfterCrash(job *fairlead.Job) *fairlead.Job {
 	f.Helper()
 	f.crash(job)
 	return f.claimThe(job, f.join())
 }
 
-// race says of a node that it lived, in many places at once.
+// race reports concurrently, many times, that a node lived.
 func (f *fixture) race(node fairlead.NodeID) {
 	f.Helper()
 	f.ok(first(f.rivals(4, func(_ int, store Store) error { return store.Lived(f.ctx(), node) })))
 }
 
-// wantSurvivor checks the crashes of a job and the reasons of its attempts.
+// wantSurvivor checks the crash count of a job and the reasons of its attempts.
 func (f *fixture) wantSurvivor(job *fairlead.Job, crashes int, want ...fairlead.Reason) {
 	f.Helper()
 	f.equal("Crashes", f.get(job).Crashes, crashes)

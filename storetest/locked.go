@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testLocked is about what a transaction has locked that stays open: a call passes over
-// it, or waits and then sees what became of it. Each is tried with a transaction that
-// commits and with one that rolls back.
+// testLocked covers rows locked by an open transaction: a call skips them, or waits and
+// then sees the result of the transaction. Each case runs with a transaction that commits
+// and with one that rolls back.
 func testLocked(c *chapter) {
 	for _, ends := range []ending{commits, rollsBack} {
 		testPassedOver(c, ends)
@@ -24,7 +24,7 @@ func testLocked(c *chapter) {
 	testHeldBatches(c)
 }
 
-// ending is how a transaction ends.
+// ending is the end of a transaction.
 type ending string
 
 const (
@@ -40,7 +40,8 @@ func (e ending) end(tx Transaction) error {
 	return tx.Rollback()
 }
 
-// become is a state after the end: one if the transaction commits, else the other.
+// become returns the state after the end: the first if the transaction commits, else the
+// second.
 func (e ending) become(committed, rolledBack fairlead.State) fairlead.State {
 	if e == commits {
 		return committed
@@ -48,7 +49,7 @@ func (e ending) become(committed, rolledBack fairlead.State) fairlead.State {
 	return rolledBack
 }
 
-// testPassedOver is about calls that do not wait.
+// testPassedOver covers calls that do not wait.
 func testPassedOver(c *chapter, ends ending) {
 	then := "that an open transaction replaces, which then " + string(ends)
 	c.test(named("a place goes past a parked job", then), func(f *fixture) {
@@ -119,7 +120,7 @@ func testPassedOver(c *chapter, ends ending) {
 	})
 }
 
-// testWaitedFor is about calls that name a job: they wait for what becomes of it.
+// testWaitedFor covers calls that name a job: they wait for the result of the transaction.
 func testWaitedFor(c *chapter, ends ending) {
 	later := time.Date(2090, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked} {

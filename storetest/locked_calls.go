@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// beginLocking begins a transaction of a caller whose locks others meet.
+// beginLocking begins a caller's transaction whose locks affect other calls.
 func (f *fixture) beginLocking() Transaction {
 	f.Helper()
 	f.needs(OtherWriters, LockWaits)
 	return f.begin()
 }
 
-// replaceIn begins a transaction that replaces the job with a key, and so has it locked
-// until it ends.
+// replaceIn begins a transaction that replaces the job with a key, which stays locked until
+// the transaction ends.
 func (f *fixture) replaceIn(key string) Transaction {
 	f.Helper()
 	tx := f.beginLocking()
@@ -26,8 +26,8 @@ func (f *fixture) replaceIn(key string) Transaction {
 	return tx
 }
 
-// lockable makes two jobs in a state in which they can be replaced. The first has the
-// key "k".
+// lockable returns two jobs in a state in which they can be replaced. The first has the key
+// "k".
 func (f *fixture) lockable(state fairlead.State) (first, second *fairlead.Job) {
 	f.Helper()
 	jobs := many(2)
@@ -48,13 +48,13 @@ func (f *fixture) lockable(state fairlead.State) (first, second *fairlead.Job) {
 	return jobs[0], jobs[1]
 }
 
-// trySettle settles and returns whether that failed.
+// trySettle settles and returns the error.
 func (f *fixture) trySettle(settlements ...fairlead.Settlement) error {
 	_, err := settleAll(f.ctx(), f.store, settlements)
 	return err
 }
 
-// doesNotWait expects a call to return although a transaction is open.
+// doesNotWait checks that a call returns while a transaction is open.
 func (f *fixture) doesNotWait(what string, call func() error) {
 	f.Helper()
 	const surely = 400 // looks in a row: what is waited for here is not let go
@@ -77,8 +77,8 @@ func (f *fixture) doesNotWait(what string, call func() error) {
 	})
 }
 
-// afterWaiting begins calls one after the other, each when those before it wait, ends the
-// transaction that they wait for, and returns their errors.
+// afterWaiting starts calls one after the other, each once the earlier ones are waiting.
+// Then it ends the transaction that they wait for, and returns their errors.
 func (f *fixture) afterWaiting(end func() error, calls ...func() error) []error {
 	f.Helper()
 	errs, returned := make([]error, len(calls)), make(chan int, len(calls))
@@ -103,7 +103,7 @@ func (f *fixture) afterWaiting(end func() error, calls ...func() error) []error 
 	return errs
 }
 
-// testAnswersWait is about answers to a running job that a transaction settles.
+// testAnswersWait covers answers to a running job that a transaction settles.
 func testAnswersWait(c *chapter) {
 	for _, ends := range []ending{commits, rollsBack} {
 		c.test(named("an answer that waits for a transaction which lets the job wait and then", ends, "is not lost"), func(f *fixture) {
@@ -134,7 +134,7 @@ func testAnswersWait(c *chapter) {
 	})
 }
 
-// testHeldBatches is about batches that another caller acts upon.
+// testHeldBatches covers batches that another caller acts on.
 func testHeldBatches(c *chapter) {
 	const day = 24 * time.Hour
 	retention := driver.Retention{Succeeded: time.Hour}

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testHeldSettlements is about settlements of jobs whose rows a caller's transaction
-// holds: the store answers held for these and settles the others.
+// testHeldSettlements covers settlements of jobs with rows locked by a caller's
+// transaction: the store answers SettledHeld for these and settles the others.
 func testHeldSettlements(c *chapter, ends ending) {
 	c.test(named("many plain successes are settled next to one that a transaction holds, which then", ends), func(f *fixture) {
 		f.enqueue(many(plainMany)...)
@@ -98,7 +98,7 @@ func testHeldSettlements(c *chapter, ends ending) {
 	})
 }
 
-// testHeldSaves is about progress of jobs whose rows a caller's transaction holds.
+// testHeldSaves covers progress of jobs with rows locked by a caller's transaction.
 func testHeldSaves(c *chapter, ends ending) {
 	c.test(named("Save of a job that a transaction completes, which then", ends, "does not wait for it"), func(f *fixture) {
 		f.enqueue(many(2)...)
@@ -124,8 +124,8 @@ func testHeldSaves(c *chapter, ends ending) {
 	})
 }
 
-// testHeldKeys is about housekeeping that ends jobs whose keys a caller's transaction asks
-// for: it does not wait, and comes back for them.
+// testHeldKeys covers housekeeping that ends jobs with keys that a caller's transaction
+// requests: it does not wait, and processes these jobs later.
 func testHeldKeys(c *chapter, ends ending) {
 	c.test(named("Prune does not wait for a transaction that takes the key which a job gave back, and then", ends), func(f *fixture) {
 		job := f.running(keyed("k"))
@@ -195,8 +195,8 @@ func testHeldKeys(c *chapter, ends ending) {
 	}
 }
 
-// wantUnhindered settles next to an open transaction, does not wait for it, and expects
-// the given answers.
+// wantUnhindered settles next to an open transaction, and checks that it does not wait and
+// gets the given answers.
 func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlead.Settlement) {
 	f.Helper()
 	var got []fairlead.Settled
@@ -207,8 +207,8 @@ func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlea
 	f.equal("the answer of Settle", got, want)
 }
 
-// settleAll settles as a node does: what another transaction holds is settled again until
-// it is free.
+// settleAll settles like a node: it settles jobs locked by another transaction again until
+// they are free.
 func settleAll(ctx context.Context, store driver.Worker, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	const pause = 5 * time.Millisecond
 	settled, err := store.Settle(ctx, settlements)

@@ -17,18 +17,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// model plays random verbs on a store and on the oracle, and compares them
-// after every step. Its methods are the steps.
+// model runs random operations on a store and on the oracle, and compares them after every
+// step. Its methods are the steps.
 type model struct {
 	*fixture
 	oracle *oracle
 	nodes  []fairlead.NodeID
-	leases []driver.Held // all there ever were: also stale ones are used
-	drawn  []int64       // jobs that the step was about
+	leases []driver.Held // all leases ever granted; stale ones are used too
+	drawn  []int64       // jobs that the step concerned
 }
 
-// half keeps leases, deadlines and retentions apart from the whole seconds by
-// which the clock moves: whether their very last instant counts is not agreed.
+// half keeps leases, deadlines and retentions apart from the whole seconds by which the
+// clock moves, because the contract does not say whether their last instant counts.
 const half = 500 * time.Microsecond
 
 func testModel(c *chapter) {
@@ -40,8 +40,8 @@ func testModel(c *chapter) {
 	})
 }
 
-// play plays a model again and again on an emptied database: so many times in the first
-// tier.
+// play runs a model repeatedly, each time with an empty database: at most plays times in
+// the first tier.
 func (c *chapter) play(plays int, model func(f *fixture, rt *rapid.T)) {
 	one := clause{chapter: c.title}
 	if c.t == nil {
@@ -71,8 +71,8 @@ func (c *chapter) play(plays int, model func(f *fixture, rt *rapid.T)) {
 	})
 }
 
-// budget returns a function that reports whether the model has been played often enough. With
-// -rapid.checks it is played as often as that says.
+// budget returns a function that reports whether the model has run often enough. With
+// -rapid.checks, that flag determines the number of runs.
 func budget(t *testing.T, plays int) (over func() bool) {
 	played, end := 0, time.Now().Add(2*time.Second)
 	quick := func() bool { played++; return played > plays }
@@ -86,8 +86,8 @@ func budget(t *testing.T, plays int) (over func() bool) {
 	return over
 }
 
-// steps are the verbs by name. What makes jobs move appears several times, to
-// be drawn more often.
+// steps returns the operations by name. Operations that make jobs move appear several
+// times, so that they are drawn more often.
 func (m *model) steps() map[string]func(*rapid.T) {
 	steps := rapid.StateMachineActions(m)
 	for _, often := range []string{"Enqueue", "Claim", "Settle", "Await", "Finish", "Resolve", "Crash", "Time"} {
@@ -97,8 +97,8 @@ func (m *model) steps() map[string]func(*rapid.T) {
 	return steps
 }
 
-// Check compares the tally, the jobs that the step was about, and one job more, after
-// each step.
+// Check compares the tally, the jobs that the step concerned, and one more job, after each
+// step.
 func (m *model) Check(rt *rapid.T) {
 	m.oracle.admit()
 	m.equal("the tally", m.tally(fairlead.Filter{}), m.oracle.tally())
@@ -133,7 +133,7 @@ func (m *model) compareAll() {
 	}
 }
 
-// compare reads a job and compares all that the contract promises of it.
+// compare reads a job and compares everything that the contract specifies for it.
 func (m *model) compare(id int64) {
 	m.Helper()
 	r := m.oracle.records[id]
@@ -151,8 +151,8 @@ func (m *model) compare(id int64) {
 	m.equal(fmt.Sprintf("job %d", id), got, want)
 }
 
-// agree expects the error that the oracle says, in the same words behind what was
-// attempted.
+// agree checks for the oracle's error, with the same text after the description of the
+// action.
 func (m *model) agree(got, want error) {
 	m.Helper()
 	if want == nil {
@@ -169,7 +169,7 @@ func (m *model) agree(got, want error) {
 	}
 }
 
-// any draws a job: mostly one that exists.
+// any returns a random job ID: usually of an existing job.
 func (m *model) any(rt *rapid.T) int64 {
 	id := rapid.SampledFrom(append(m.oracle.ids(), unknown)).Draw(rt, "job")
 	m.drawn = append(m.drawn, id)
@@ -180,7 +180,7 @@ func (m *model) anyNode(rt *rapid.T) fairlead.NodeID {
 	return rapid.SampledFrom(m.nodes).Draw(rt, "node")
 }
 
-// anyLease draws a lease: mostly a live one, else one that ever was, or never.
+// anyLease returns a random lease: usually a live one, otherwise a former or invented one.
 func (m *model) anyLease(rt *rapid.T) driver.Held {
 	leases := m.leases
 	if rapid.IntRange(0, 4).Draw(rt, "stale") > 0 {
@@ -203,8 +203,7 @@ func seconds(rt *rapid.T, from, to int, what string) time.Duration {
 	return time.Duration(rapid.IntRange(from, to).Draw(rt, what)) * time.Second
 }
 
-// Enqueue enqueues up to three jobs with few different keys, priorities and
-// times.
+// Enqueue enqueues up to three jobs with a small choice of keys, priorities and times.
 func (m *model) Enqueue(rt *rapid.T) {
 	job := with(
 		ofKind(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "kind")),
@@ -246,7 +245,7 @@ func (m *model) Enqueue(rt *rapid.T) {
 	}
 }
 
-// Claim claims as much as the oracle says, in the order it says.
+// Claim claims, and checks for the jobs and the order of the oracle.
 func (m *model) Claim(rt *rapid.T) {
 	claim := driver.Claim{
 		Node:  m.anyNode(rt),
@@ -273,7 +272,7 @@ func (m *model) Claim(rt *rapid.T) {
 	}
 }
 
-// Settle settles one or two leases, perhaps the same one.
+// Settle settles one or two leases, possibly the same one twice.
 func (m *model) Settle(rt *rapid.T) {
 	var settlements []fairlead.Settlement
 	for range rapid.IntRange(1, 2).Draw(rt, "settlements") {
@@ -308,7 +307,7 @@ func (m *model) settleBoth(settlements ...fairlead.Settlement) {
 	m.equal("the answer of Settle", got, want)
 }
 
-// fill draws what belongs to a settlement's move.
+// fill sets random values for the fields of a settlement's move.
 func (m *model) fill(rt *rapid.T, s *fairlead.Settlement) {
 	switch s.Move {
 	case fairlead.Succeed:

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Resolve answers for a job that runs or waits, or did.
+// Resolve answers a job that is running or waiting, or was.
 func (m *model) Resolve(rt *rapid.T) {
 	lease := m.anyLease(rt)
 	answer := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
@@ -20,7 +20,7 @@ func (m *model) Resolve(rt *rapid.T) {
 	m.agree(m.store.Resolve(m.ctx(), answer), m.oracle.resolve(answer))
 }
 
-// Await leaves a running job waiting; an answer may have come before.
+// Await makes a running job wait; an answer may have arrived before.
 func (m *model) Await(rt *rapid.T) {
 	job := m.anyRunning(rt)
 	if rapid.Bool().Draw(rt, "answered early") {
@@ -33,7 +33,7 @@ func (m *model) Await(rt *rapid.T) {
 	m.settleBoth(await)
 }
 
-// Finish settles all running jobs, each of which may have been asked to stop before.
+// Finish settles all running jobs, possibly after a requested cancellation.
 func (m *model) Finish(rt *rapid.T) {
 	running := m.oracle.in(fairlead.Running)
 	if len(running) == 0 {
@@ -52,12 +52,12 @@ func (m *model) Finish(rt *rapid.T) {
 	m.settleBoth(settlements...)
 }
 
-// answers are the moves of which Resolve knows.
+// answers returns the moves that Resolve accepts.
 func answers() []fairlead.Move {
 	return []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 }
 
-// anyRunning draws a running job, if there is one.
+// anyRunning returns a random running job, if there is one.
 func (m *model) anyRunning(rt *rapid.T) *fairlead.Job {
 	running := m.oracle.in(fairlead.Running)
 	if len(running) == 0 {
@@ -68,7 +68,7 @@ func (m *model) anyRunning(rt *rapid.T) *fairlead.Job {
 	return job
 }
 
-// Save reports progress of a run.
+// Save saves the progress of a run.
 func (m *model) Save(rt *rapid.T) {
 	lease := m.anyLease(rt)
 	save := fairlead.Save{ID: lease.ID, Fence: lease.Fence}
@@ -80,44 +80,44 @@ func (m *model) Save(rt *rapid.T) {
 	m.agree(m.store.Save(m.ctx(), save), m.oracle.save(lease.ID, lease.Fence, save.Progress, save.Memo))
 }
 
-// Cancel cancels any job.
+// Cancel cancels a random job.
 func (m *model) Cancel(rt *rapid.T) {
 	id := m.any(rt)
 	reason := rapid.SampledFrom([]string{"unwanted", "late", ""}).Draw(rt, "reason")
 	m.agree(m.store.Cancel(m.ctx(), id, reason), m.oracle.cancel(id, reason))
 }
 
-// Reopen reopens any job.
+// Reopen reopens a random job.
 func (m *model) Reopen(rt *rapid.T) {
 	id := m.any(rt)
 	m.agree(m.store.Reopen(m.ctx(), id), m.oracle.reopen(id))
 }
 
-// Reschedule moves any job in time.
+// Reschedule reschedules a random job.
 func (m *model) Reschedule(rt *rapid.T) {
 	id, at := m.any(rt), m.oracle.now.Add(seconds(rt, -1, 3, "delay"))
 	m.agree(m.store.Reschedule(m.ctx(), id, at), m.oracle.reschedule(id, at))
 }
 
-// RunNow makes any job ready.
+// RunNow makes a random job ready.
 func (m *model) RunNow(rt *rapid.T) {
 	id := m.any(rt)
 	m.agree(m.store.RunNow(m.ctx(), id), m.oracle.runNow(id))
 }
 
-// SetPriority changes any job's priority.
+// SetPriority changes the priority of a random job.
 func (m *model) SetPriority(rt *rapid.T) {
 	id, priority := m.any(rt), rapid.IntRange(-2, 2).Draw(rt, "priority")
 	m.agree(m.store.SetPriority(m.ctx(), id, priority), m.oracle.setPriority(id, priority))
 }
 
-// SetQueue moves any job to another queue.
+// SetQueue moves a random job to another queue.
 func (m *model) SetQueue(rt *rapid.T) {
 	id, queue := m.any(rt), rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "queue")
 	m.agree(m.store.SetQueue(m.ctx(), id, queue), m.oracle.setQueue(id, queue))
 }
 
-// Delete removes any job.
+// Delete deletes a random job.
 func (m *model) Delete(rt *rapid.T) {
 	id := m.any(rt)
 	m.agree(m.store.Delete(m.ctx(), id), m.oracle.delete(id))
@@ -126,7 +126,7 @@ func (m *model) Delete(rt *rapid.T) {
 	}
 }
 
-// Pause pauses or resumes something.
+// Pause pauses or resumes a random queue, tenant or kind.
 func (m *model) Pause(rt *rapid.T) {
 	pause := rapid.SampledFrom([]fairlead.Pause{queuePause("x"), kindPause("a")}).Draw(rt, "what")
 	if rapid.IntRange(0, 2).Draw(rt, "resume") > 0 {
@@ -138,7 +138,7 @@ func (m *model) Pause(rt *rapid.T) {
 	}
 }
 
-// Widen changes how many jobs gates admit.
+// Widen changes the number of jobs that gates admit.
 func (m *model) Widen(rt *rapid.T) {
 	kind, places := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "kind"), rapid.IntRange(0, 3).Draw(rt, "places")
 	m.perKey(kind, places)
@@ -153,7 +153,7 @@ func (m *model) Join(rt *rapid.T) {
 	m.oracle.nodes[id] = &lifetime{until: m.oracle.now.Add(lease), heard: m.oracle.now}
 }
 
-// Beat beats for a node, alive or not.
+// Beat sends a heartbeat for a node, live or dead.
 func (m *model) Beat(rt *rapid.T) {
 	node, lease := m.anyNode(rt), seconds(rt, 1, 30, "lease")+half
 	answer, err := m.store.Beat(m.ctx(), driver.Beat{Node: node, Lease: lease})
@@ -174,14 +174,14 @@ func (m *model) Leave(rt *rapid.T) {
 	m.oracle.nodes[node].dead = true
 }
 
-// Lived says of a node that it lives, alive or not.
+// Lived reports that a node lives, live or dead.
 func (m *model) Lived(rt *rapid.T) {
 	node := m.anyNode(rt)
 	m.ok(m.store.Lived(m.ctx(), node))
 	m.oracle.lived(node)
 }
 
-// Crash ends a node that holds a job, and takes the job back.
+// Crash ends a node that holds a job, and takes back the job.
 func (m *model) Crash(rt *rapid.T) {
 	node := m.anyRunning(rt).Node
 	m.ok(m.store.Leave(m.ctx(), node))
@@ -190,7 +190,7 @@ func (m *model) Crash(rt *rapid.T) {
 	m.Join(rt)
 }
 
-// Time lets some time go by.
+// Time advances the clock.
 func (m *model) Time(rt *rapid.T) {
 	d := seconds(rt, 1, 4, "seconds")
 	m.Advance(d)
@@ -198,14 +198,14 @@ func (m *model) Time(rt *rapid.T) {
 	m.equal("the clock", m.now(), m.oracle.now)
 }
 
-// Promote promotes what is due.
+// Promote promotes due jobs.
 func (m *model) Promote(*rapid.T) {
 	got, want := m.promote(), m.oracle.promote()
 	got.Next = max(got.Next, -1) // any negative number says that there is none
 	m.equal("the promotion", got, want)
 }
 
-// Reap takes back what dead nodes hold.
+// Reap takes back the jobs of dead nodes.
 func (m *model) Reap(rt *rapid.T) {
 	maxCrashes := rapid.SampledFrom([]int{1, patience, patience, patience}).Draw(rt, "max crashes")
 	got, err := m.store.Reap(m.ctx(), driver.Reap{MaxCrashes: maxCrashes, Limit: 1000})
@@ -213,14 +213,14 @@ func (m *model) Reap(rt *rapid.T) {
 	m.equal("what is reaped", got, m.oracle.reap(maxCrashes))
 }
 
-// Expire fails what was not answered in time.
+// Expire fails jobs that were not answered in time.
 func (m *model) Expire(*rapid.T) {
 	got, err := expireOverdue(m.ctx(), m.store, 1000)
 	m.ok(err)
 	m.equal("how many expired", got, m.oracle.expire())
 }
 
-// Prune removes what ended a while ago.
+// Prune deletes jobs that ended some time ago.
 func (m *model) Prune(rt *rapid.T) {
 	keep := driver.Retention{Succeeded: 2*time.Second + half, Failed: 3*time.Second + half}
 	if rapid.Bool().Draw(rt, "cancelled too") {

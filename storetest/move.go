@@ -13,7 +13,7 @@ func serving(queue string) *driver.Scope {
 	return &driver.Scope{Queues: []string{queue}, Kinds: []string{kind}}
 }
 
-// move puts a job into a queue, and expects that nothing else of it changes.
+// move moves a job to a queue, and checks that nothing else about the job changes.
 func (f *fixture) move(job *fairlead.Job, queue string) {
 	f.Helper()
 	want := f.get(job)

@@ -9,13 +9,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// request is one that counts once. Its content is told by a text.
+// request returns a request that takes effect once. content stands for its content.
 func request(caller, key, content string) fairlead.Once {
 	return fairlead.Once{Caller: caller, Key: key, Request: sha256.Sum256([]byte(content))}
 }
 
-// tryOnce is Store.EnqueueOnce with the defaults filled in, as the client does
-// it.
+// tryOnce calls Store.EnqueueOnce with the defaults filled in, like the client.
 func (f *fixture) tryOnce(once fairlead.Once, jobs ...*fairlead.Job) (bool, error) {
 	f.Helper()
 	f.ok(fairlead.NormalizeOnce(once))
@@ -23,7 +22,7 @@ func (f *fixture) tryOnce(once fairlead.Once, jobs ...*fairlead.Job) (bool, erro
 	return f.store.EnqueueOnce(f.ctx(), once, jobs)
 }
 
-// once enqueues and expects that it is done now, or that it was done before.
+// once enqueues, and checks whether the request took effect now or before.
 func (f *fixture) once(want bool, once fairlead.Once, jobs ...*fairlead.Job) []int64 {
 	f.Helper()
 	repeated, err := f.tryOnce(once, jobs...)
@@ -114,7 +113,7 @@ func testOnce(c *chapter) {
 	testOnceAtOnce(c)
 }
 
-// testOnceRefused is about requests that cannot be done, or whose jobs exist.
+// testOnceRefused covers requests that cannot be carried out, or whose jobs exist.
 func testOnceRefused(c *chapter) {
 	c.test("if a key of a job is taken, the request's key is as free as before", func(f *fixture) {
 		holder := f.enqueue(with(keyed("k")))
@@ -161,7 +160,7 @@ func testOnceRefused(c *chapter) {
 	})
 }
 
-// testOnceAtOnce is about many who send the same.
+// testOnceAtOnce covers many concurrent senders of the same request.
 func testOnceAtOnce(c *chapter) {
 	const callers = 16
 	c.test("of callers at the same instant one enqueues, and all get its IDs", func(f *fixture) {

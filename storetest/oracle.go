@@ -11,33 +11,32 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// oracle is the contract in memory: what a store should answer, without any
-// of its difficulties. Its verbs are called as the store's, one at a time; each
-// returns what the store should return.
+// oracle is the contract in memory: it returns the expected answers of a store without a
+// store's difficulties. Its methods are called like the store's, one at a time.
 type oracle struct {
 	now     time.Time
 	records map[int64]*record
 	nodes   map[fairlead.NodeID]*lifetime
-	keys    map[ownedKey]int64 // → the job that holds it
+	keys    map[ownedKey]int64 // → the job that holds the key
 	paused  map[fairlead.Pause]bool
-	perKey  map[string]int // kind → places of each gate, where that is set
+	perKey  map[string]int // kind → number of slots of each gate, if set
 }
 
-// record is one job. The embedded job is what Get should return.
+// record is one job. Get should return the embedded job.
 type record struct {
 	fairlead.Job
 	attempts []fairlead.Attempt
-	wish     *string              // why somebody wants it cancelled
-	answer   *fairlead.Settlement // that came before the job was waiting
-	retry    *time.Duration       // while it waits: after which pause it is tried again if that fails
-	due      time.Time            // when it was meant to run first; pauses between attempts do not change it
-	admitted bool                 // it has a place at its gate
-	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
+	wish     *string              // reason for the requested cancellation
+	answer   *fairlead.Settlement // answer that arrived before the job was waiting
+	retry    *time.Duration       // while it waits: delay before a retry after a failure
+	due      time.Time            // original due time; delays between attempts do not change it
+	admitted bool                 // holds a slot of its gate
+	ran      bool                 // is running, or was ended by a run: fence, node and start are known
 	reaped   bool                 // its last run ended with its node
-	revived  []revival            // when Reap made it ready
+	revived  []revival            // times when Reap made it ready
 }
 
-// revival is a crash that is taken back if the node says that it lived.
+// revival is a crash that is withdrawn if the node reports that it lived.
 type revival struct {
 	node    fairlead.NodeID
 	attempt int // index in attempts
@@ -59,10 +58,10 @@ func newOracle(now time.Time) *oracle {
 	}
 }
 
-// ids of all jobs, in order.
+// ids returns the IDs of all jobs, in order.
 func (o *oracle) ids() []int64 { return slices.Sorted(maps.Keys(o.records)) }
 
-// in lists the jobs in a state, in order of their IDs.
+// in returns the jobs in a state, ordered by ID.
 func (o *oracle) in(state fairlead.State) []*record {
 	var list []*record
 	for _, id := range o.ids() {
@@ -81,7 +80,7 @@ func (o *oracle) tally() map[fairlead.State]int64 {
 	return tally
 }
 
-// holder is the job that holds the key of this one, if there is any.
+// holder returns the job that holds the key of the given one, if any.
 func (o *oracle) holder(job *fairlead.Job) *record {
 	return o.records[o.keys[ownedKey{job.Tenant, job.Key}]]
 }
@@ -98,7 +97,7 @@ func (o *oracle) dropKey(job *fairlead.Job) {
 	}
 }
 
-// refuses reports whether Enqueue conflicts over the job's key.
+// refuses reports whether Enqueue returns a conflict over the job's key.
 func (o *oracle) refuses(job *fairlead.Job) bool {
 	holder := o.holder(job)
 	switch {
@@ -110,7 +109,7 @@ func (o *oracle) refuses(job *fairlead.Job) bool {
 	return true
 }
 
-// enqueue notes a job that the store has accepted, with the ID it got.
+// enqueue records a job that the store has accepted, with its ID.
 func (o *oracle) enqueue(job fairlead.Job) {
 	if _, kept := o.records[job.ID]; kept {
 		return
@@ -133,13 +132,13 @@ func (o *oracle) enqueue(job fairlead.Job) {
 	o.await(r, due)
 }
 
-// await puts a job into ready, parked or scheduled.
+// await makes a job ready, parked or scheduled.
 func (o *oracle) await(r *record, due time.Time) {
 	r.State = verdict.Where(!due.After(o.now), r.ConcurrencyKey != "", r.admitted)
 	r.NotBefore, r.ran, r.wish, r.answer, r.Deadline = due, false, nil, nil, time.Time{}
 }
 
-// become does what was decided about a job.
+// become applies a decision on a job.
 func (o *oracle) become(r *record, next verdict.Next) {
 	if next.Failed {
 		o.note(r, next.Reason, next.Error)
@@ -187,7 +186,7 @@ func (o *oracle) alive(node fairlead.NodeID) bool {
 	return l != nil && !l.dead && o.now.Before(l.until)
 }
 
-// claimable lists the IDs that a claim should return.
+// claimable returns the IDs that a claim should return.
 func (o *oracle) claimable(claim driver.Claim) []int64 {
 	var ready []*fairlead.Job
 	for _, r := range o.in(fairlead.Ready) {
@@ -208,14 +207,14 @@ func (o *oracle) claimable(claim driver.Claim) []int64 {
 	return list
 }
 
-// lease notes that a job was claimed under a fence.
+// lease records that a job was claimed with a fence.
 func (o *oracle) lease(r *record, node fairlead.NodeID, fence int64) {
 	r.State, r.Node, r.Fence, r.StartedAt, r.ran = fairlead.Running, node, fence, o.now, true
 	r.reaped = false
 	r.Attempt++
 }
 
-// settle is one settlement.
+// settle applies one settlement.
 func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	r := o.records[s.ID]
 	if r == nil {
@@ -240,7 +239,7 @@ func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	return settled
 }
 
-// resolve is an answer for a waiting job. A nil error means that it counts, or
+// resolve applies an answer to a waiting job. A nil error means that the answer counts, or
 // counted before.
 func (o *oracle) resolve(given fairlead.Settlement) error {
 	r := o.records[given.ID]
@@ -273,7 +272,7 @@ func (o *oracle) resolve(given fairlead.Settlement) error {
 	return nil
 }
 
-// run is the recorded run of a fence.
+// run returns the recorded run with a fence.
 func (r *record) run(fence int64) (run fairlead.Attempt, found bool) {
 	i := slices.IndexFunc(r.attempts, func(a fairlead.Attempt) bool { return a.Fence == fence })
 	if i < 0 {
@@ -282,7 +281,7 @@ func (r *record) run(fence int64) (run fairlead.Attempt, found bool) {
 	return r.attempts[i], true
 }
 
-// save is Store.Save.
+// save implements Store.Save.
 func (o *oracle) save(id, fence int64, progress, memo json.RawMessage) error {
 	r := o.records[id]
 	if r == nil || r.State != fairlead.Running || r.Fence != fence {

@@ -2,15 +2,15 @@ package storetest
 
 import "github.com/fairlead-io/fairlead"
 
-// gate is what jobs with a ConcurrencyKey have to pass.
+// gate identifies the gate of jobs with a ConcurrencyKey.
 type gate struct{ kind, tenant, key string }
 
 func gateOf(r *record) gate { return gate{r.Kind, r.Tenant, r.ConcurrencyKey} }
 
-// places is how many jobs of a kind each of its gates admits.
+// places returns the number of slots of each gate of a kind.
 func (o *oracle) places(kind string) int { return max(o.perKey[kind], 1) }
 
-// taken counts the places of each gate that jobs have.
+// taken counts the used slots of each gate.
 func (o *oracle) taken() map[gate]int {
 	taken := map[gate]int{}
 	for _, r := range o.records {
@@ -21,7 +21,7 @@ func (o *oracle) taken() map[gate]int {
 	return taken
 }
 
-// admit lets every gate admit whom it has places for.
+// admit makes every gate admit jobs to its free slots.
 func (o *oracle) admit() {
 	taken := o.taken()
 	var parked []*fairlead.Job

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// permit finds a job for an action of the operator, and returns which error it gets
-// if its state does not allow the action.
+// permit returns the job for an operator's action, or the error if the job's state does not
+// allow the action.
 func (o *oracle) permit(action verdict.Action, id int64) (*record, error) {
 	r := o.records[id]
 	if r == nil {
@@ -62,8 +62,7 @@ func (o *oracle) reschedule(id int64, at time.Time) error {
 	return nil
 }
 
-// meanFor changes when a job is meant to run. StartBy moves along if it was
-// that time.
+// meanFor changes the due time of a job. StartBy changes with it if the two were equal.
 func (o *oracle) meanFor(r *record, at time.Time) {
 	if r.StartBy.Equal(r.due) {
 		r.StartBy = at
@@ -127,7 +126,7 @@ func (o *oracle) promote() driver.Promotion {
 	return promotion
 }
 
-// reap takes all jobs of dead nodes back.
+// reap takes back all jobs of dead nodes.
 func (o *oracle) reap(maxCrashes int) driver.Reaped {
 	var reaped driver.Reaped
 	for _, node := range o.nodes {
@@ -158,7 +157,7 @@ func (o *oracle) reap(maxCrashes int) driver.Reaped {
 	return reaped
 }
 
-// lived takes back the crashes of a node whose process lives.
+// lived withdraws the crashes of a node whose process lives.
 func (o *oracle) lived(node fairlead.NodeID) {
 	o.nodes[node].lived = true
 	for _, r := range o.records {
@@ -202,7 +201,7 @@ func (o *oracle) prune(keep driver.Retention) int {
 	return n
 }
 
-// wishes lists what a node should be asked to stop.
+// wishes returns the jobs that a node should be requested to stop.
 func (o *oracle) wishes(node fairlead.NodeID) []driver.Held {
 	var list []driver.Held
 	for _, r := range o.in(fairlead.Running) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// inTurn sorts jobs as they have to be claimed: by priority, StartBy and ID.
+// inTurn sorts jobs in the order of claims: by priority, StartBy and ID.
 func inTurn(jobs []*fairlead.Job) []*fairlead.Job {
 	sorted := slices.Clone(jobs)
 	slices.SortFunc(sorted, func(a, b *fairlead.Job) int {
@@ -20,8 +20,8 @@ func inTurn(jobs []*fairlead.Job) []*fairlead.Job {
 	return sorted
 }
 
-// mixed makes n jobs over several lanes, in random order, with few enough
-// priorities and times that every part of the order decides somewhere.
+// mixed returns n jobs over several lanes, in random order, with so few priorities and
+// times that every part of the order matters.
 func mixed(n, lanes int, now time.Time, random *rand.Rand) []*fairlead.Job {
 	jobs := make([]*fairlead.Job, n)
 	for i := range jobs {
@@ -33,7 +33,7 @@ func mixed(n, lanes int, now time.Time, random *rand.Rand) []*fairlead.Job {
 	return jobs
 }
 
-// mixedScope serves all that mixed makes.
+// mixedScope returns a scope that covers all jobs of mixed.
 func mixedScope() *driver.Scope { return everything("kind 0", "kind 1", "kind 2") }
 
 func testOrder(c *chapter) {

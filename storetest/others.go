@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testOthers is about jobs that nothing was asked of: what becomes of one job leaves
-// the others alone.
+// testOthers covers jobs that are not part of an operation: changes to one job leave the
+// others alone.
 func testOthers(c *chapter) {
 	for how, end := range waysToEnd() {
 		c.test(named("a job that", how, "frees its own key and no other"), func(f *fixture) {
@@ -45,7 +45,7 @@ func testOthers(c *chapter) {
 	}
 }
 
-// waitingLong makes a job that waits for days.
+// waitingLong returns a job that waits for days.
 func (f *fixture) waitingLong() *fairlead.Job {
 	f.Helper()
 	job := f.running()
@@ -55,7 +55,8 @@ func (f *fixture) waitingLong() *fairlead.Job {
 	return job
 }
 
-// waysToEnd are the ways in which a job ends, each of which makes one and lets it.
+// waysToEnd returns functions that create a job and end it, one for each way in which a job
+// can end.
 func waysToEnd() map[string]func(f *fixture, changes ...func(*fairlead.Job)) {
 	ways := map[string]func(f *fixture, changes ...func(*fairlead.Job)){
 		"is cancelled while it is parked": func(f *fixture, changes ...func(*fairlead.Job)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// follow returns the ids on all pages of a filter.
+// follow returns the IDs on all pages of a filter.
 func (f *fixture) follow(filter fairlead.Filter) (found []int64) {
 	f.Helper()
 	for more := true; more; more = filter.Below > 0 {

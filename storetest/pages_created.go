@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testOutOfOrder is about jobs whose ids are not in the order in which they were created.
+// testOutOfOrder covers jobs with IDs that are not in the order of creation.
 func testOutOfOrder(c *chapter) {
 	c.test("jobs are found by when they were created though a batch that completes makes jobs with smaller ids later", func(f *fixture) {
 		then := f.setAside(450)
@@ -104,7 +104,7 @@ func testOutOfOrder(c *chapter) {
 	})
 }
 
-// markIDs lets time pass and does the housekeeping that records which ids are in use.
+// markIDs advances the clock and does the housekeeping that records which IDs are in use.
 func (f *fixture) markIDs() {
 	f.Helper()
 	f.Advance(6 * time.Minute)
@@ -112,7 +112,7 @@ func (f *fixture) markIDs() {
 	f.ok(err)
 }
 
-// markHour does what markIDs does for an hour, and returns the middle of it.
+// markHour does the same as markIDs for an hour, and returns the middle of the hour.
 func (f *fixture) markHour() (middle time.Time) {
 	f.Helper()
 	for range 5 {
@@ -125,13 +125,13 @@ func (f *fixture) markHour() (middle time.Time) {
 	return middle
 }
 
-// aside is a batch and a chunk of ids for jobs that are made when the batch completes.
+// aside is a batch and a chunk of IDs for jobs that are created when the batch completes.
 type aside struct {
 	batch batch.Batch
 	chunk batch.Chunk
 }
 
-// setAside reserves ids for jobs that are made later.
+// setAside reserves IDs for jobs that are created later.
 func (f *fixture) setAside(size int) (set aside) {
 	f.Helper()
 	set.batch, _ = f.opened(1)
@@ -139,7 +139,7 @@ func (f *fixture) setAside(size int) (set aside) {
 	return set
 }
 
-// makeLate makes the jobs that were set aside.
+// makeLate creates the jobs for the reserved IDs.
 func (f *fixture) makeLate(set aside) []*fairlead.Job {
 	f.Helper()
 	jobs := taskJobs(set.batch, set.chunk)
@@ -150,7 +150,7 @@ func (f *fixture) makeLate(set aside) []*fairlead.Job {
 	return jobs
 }
 
-// wantCreated demands that lists and counts by time have all jobs that were created before an
+// wantCreated checks that lists and counts by time contain all jobs created before an
 // instant, or from then on.
 func (f *fixture) wantCreated(noon time.Time, early, late []*fairlead.Job) {
 	f.Helper()

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// testManyPages is about so many jobs that a page goes through a part of them only, and
-// that a list by time looks for the ids of that time first.
+// testManyPages covers so many jobs that a page reads only a part of them, and that a list
+// by time first looks up the IDs of that time.
 func testManyPages(c *chapter) {
 	c.test("pages and counts of many jobs are those that the filter chooses, whatever it chooses by", func(f *fixture) {
 		hours := f.fillHours(3, f.size(10, 500, "has more jobs than a page goes through"))
@@ -70,7 +70,8 @@ func testManyPages(c *chapter) {
 	})
 }
 
-// wantCounts demands that a tally is complete, and that one which stops says so.
+// wantCounts checks that a complete tally is correct, and that one that stops early reports
+// it.
 func (f *fixture) wantCounts(filter fairlead.Filter, want map[fairlead.State]int64) {
 	f.Helper()
 	filter.Limit = 0
@@ -87,7 +88,7 @@ func (f *fixture) wantCounts(filter fairlead.Filter, want map[fairlead.State]int
 	}
 }
 
-// chooses reports whether a filter chooses a job.
+// chooses reports whether a filter selects a job.
 func chooses(filter fairlead.Filter, job *fairlead.Job) bool {
 	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 	switch {
@@ -102,9 +103,9 @@ func chooses(filter fairlead.Filter, job *fairlead.Job) bool {
 	return true
 }
 
-// fillHours makes jobs in each of some hours, most of which end in it, and a batch whose
-// tasks become jobs behind the last hour, with ids of the first. It returns when the
-// hours began, when the last ended, and what time it is then.
+// fillHours creates jobs in each of some hours, most of which end in the same hour, and a
+// batch whose tasks become jobs after the last hour, with IDs from the first. It returns
+// the start of each hour, the end of the last one, and the current time.
 func (f *fixture) fillHours(hours, jobs int) (began []time.Time) {
 	f.Helper()
 	_, err := f.store.Join(f.ctx(), fairlead.Node{Name: "mover", Kinds: []string{"box.move"}, Slots: 1}, 1000*time.Hour)

@@ -28,7 +28,7 @@ func (f *fixture) resume(pause fairlead.Pause) {
 	f.ok(f.store.Resume(f.ctx(), pause))
 }
 
-// wantPauses expects exactly these pauses, in any order.
+// wantPauses checks for exactly these pauses, in any order.
 func (f *fixture) wantPauses(want ...fairlead.Pause) {
 	f.Helper()
 	got, err := f.store.Pauses(f.ctx())

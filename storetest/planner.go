@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// hourly is a schedule of plain jobs that is due now.
+// hourly returns a schedule of plain jobs that is due now.
 func (f *fixture) hourly(name string, changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
 	s := schedule.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Cursor: at(f.now())}
@@ -17,7 +17,7 @@ func (f *fixture) hourly(name string, changes ...func(*schedule.Schedule)) sched
 	return s
 }
 
-// at is the cursor of a schedule that is due then.
+// at returns the cursor of a schedule that is due at a time.
 func at(due time.Time) schedule.Cursor { return schedule.Cursor{Due: due, FireAt: due} }
 
 func disabled(s *schedule.Schedule) { s.Disabled = true }
@@ -26,13 +26,13 @@ func dueAt(due time.Time) func(*schedule.Schedule) {
 	return func(s *schedule.Schedule) { s.Cursor = at(due) }
 }
 
-// making gives a schedule its job.
+// making sets the job of a schedule.
 func making(changes ...func(*fairlead.Job)) func(*schedule.Schedule) {
 	return func(s *schedule.Schedule) { s.Job = *with(changes...) }
 }
 
-// tryPut is schedule.Store.PutSchedule with the defaults of its job filled in, as the
-// client does it.
+// tryPut calls schedule.Store.PutSchedule with the defaults of the job filled in, like the
+// client.
 func (f *fixture) tryPut(s schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	f.Helper()
 	f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
@@ -60,7 +60,7 @@ func (f *fixture) schedules(filter schedule.Filter) []schedule.Schedule {
 	return list
 }
 
-// schedule reads a living schedule.
+// schedule reads a schedule that has not been deleted.
 func (f *fixture) schedule(id int64) schedule.Schedule {
 	f.Helper()
 	found := f.schedules(schedule.Filter{IDs: []int64{id}})
@@ -78,7 +78,7 @@ func scheduleNames(list []schedule.Schedule) []string {
 	return names
 }
 
-// fires lists the runs of a schedule, newest first.
+// fires returns the runs of a schedule, newest first.
 func (f *fixture) fires(s int64) []schedule.Fire {
 	f.Helper()
 	return f.findFires(schedule.FireFilter{Schedule: s})
@@ -91,7 +91,7 @@ func (f *fixture) findFires(filter schedule.FireFilter) []schedule.Fire {
 	return fires
 }
 
-// fire reads a run by its job.
+// fire returns the run with the given job.
 func (f *fixture) fire(job int64) schedule.Fire {
 	f.Helper()
 	found := f.findFires(schedule.FireFilter{Jobs: []int64{job}})
@@ -109,10 +109,10 @@ func fireJobs(fires []schedule.Fire) []int64 {
 	return list
 }
 
-// decision is what Tick is given.
+// decision is the type of the function passed to Tick.
 type decision = func(schedule.Schedule, schedule.View) schedule.Plan
 
-// enough is a limit of Tick that no test reaches.
+// enough is a limit for Tick that no test reaches.
 const enough = 200
 
 func (f *fixture) tick(decide decision) schedule.Ticked {
@@ -132,32 +132,32 @@ func leave(s schedule.Schedule, _ schedule.View) schedule.Plan {
 	return schedule.Plan{Cursor: s.Cursor}
 }
 
-// runIt plans a run of the instant that is due, and goes on by an hour.
+// runIt plans a run of the due instant, and advances the cursor by an hour.
 func runIt(s schedule.Schedule, _ schedule.View) schedule.Plan {
 	return schedule.Plan{Fires: []schedule.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
 }
 
-// byClock is a plain run of an instant.
+// byClock returns a scheduled run of an instant.
 func byClock(due time.Time) schedule.PlannedFire {
 	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerCron, Number: 1}
 }
 
-// byHand is a run that somebody asked for.
+// byHand returns a manually triggered run.
 func byHand(due time.Time) schedule.PlannedFire {
 	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1}
 }
 
-// queued is a run that waits for an earlier one.
+// queued returns a run that waits for an earlier one.
 func queued(due time.Time) schedule.PlannedFire {
 	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1, Queued: true}
 }
 
-// skipped is a run that is recorded only.
+// skipped returns a run that is only recorded.
 func skipped(due time.Time) schedule.PlannedFire {
 	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1, Skip: schedule.SkipOverlap}
 }
 
-// act does what a plan says, whose cursor is that of the schedule.
+// act carries out a plan with the cursor of the schedule.
 func (f *fixture) act(s schedule.Schedule, plan schedule.Plan) []schedule.Fire {
 	f.Helper()
 	fires, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
@@ -168,7 +168,7 @@ func (f *fixture) act(s schedule.Schedule, plan schedule.Plan) []schedule.Fire {
 	return fires
 }
 
-// make makes one run.
+// make creates one run.
 func (f *fixture) make(s schedule.Schedule, planned schedule.PlannedFire) schedule.Fire {
 	f.Helper()
 	fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{planned}})
@@ -178,8 +178,8 @@ func (f *fixture) make(s schedule.Schedule, planned schedule.PlannedFire) schedu
 	return fires[0]
 }
 
-// view is what a decision about the schedule would be made from. Whatever ended
-// has then been looked at.
+// view returns the input of a decision about the schedule. Ended runs count as processed
+// after that.
 func (f *fixture) view(s schedule.Schedule) (view schedule.View) {
 	f.Helper()
 	_, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, seen schedule.View) (schedule.Plan, error) {
@@ -190,22 +190,22 @@ func (f *fixture) view(s schedule.Schedule) (view schedule.View) {
 	return view
 }
 
-// jobOf is the job of a run as it was made.
+// jobOf returns the job of a run as created.
 func jobOf(fire schedule.Fire) *fairlead.Job { return &fairlead.Job{ID: fire.Job} }
 
-// started claims the job of a run, which is the next one.
+// started claims the job of a run, which must be the next one.
 func (f *fixture) started(fire schedule.Fire) *fairlead.Job {
 	f.Helper()
 	return f.claimThe(jobOf(fire), f.join())
 }
 
-// ended brings the job of a run to its end.
+// ended ends the job of a run.
 func (f *fixture) ended(fire schedule.Fire, move fairlead.Move) {
 	f.Helper()
 	f.settle(to(move, f.started(fire)))
 }
 
-// forgetSchedules removes all schedules and calendars.
+// forgetSchedules deletes all schedules and calendars.
 func (f *fixture) forgetSchedules() error {
 	schedules, err := f.store.Schedules(f.ctx(), schedule.Filter{Limit: 2 * tooMany})
 	if err != nil {

@@ -11,14 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// plannerModel plays random verbs on schedules and the jobs they make, and
-// compares the store with the oracle after every step. Its exported methods are
-// the steps.
+// plannerModel runs random operations on schedules and their jobs, and compares the store
+// with the oracle after every step. Its exported methods are the steps.
 type plannerModel struct {
 	*fixture
 	oracle *plannerOracle
 	node   fairlead.NodeID
-	serial int // makes names and instants different
+	serial int // makes names and instants distinct
 }
 
 func testPlannerModel(c *chapter) {
@@ -32,8 +31,8 @@ func testPlannerModel(c *chapter) {
 	})
 }
 
-// steps are the verbs by name. What makes runs come and go is there twice, to be
-// drawn more often.
+// steps returns the operations by name. Those that create and end runs appear twice, so
+// that they are drawn more often.
 func (m *plannerModel) steps() map[string]func(*rapid.T) {
 	steps := rapid.StateMachineActions(m)
 	for _, often := range []string{"Tick", "Act", "Start", "Settle", "Time"} {
@@ -56,7 +55,7 @@ func (m *plannerModel) Check(*rapid.T) {
 	}
 }
 
-// Create makes a schedule.
+// Create creates a schedule.
 func (m *plannerModel) Create(rt *rapid.T) {
 	if len(m.oracle.living()) >= 3 {
 		rt.SkipNow()
@@ -66,7 +65,7 @@ func (m *plannerModel) Create(rt *rapid.T) {
 	m.oracle.schedules[s.ID] = &knownSchedule{Schedule: s}
 }
 
-// Change enables or disables a schedule, or lets it begin somewhere else.
+// Change enables or disables a schedule, or changes its cursor.
 func (m *plannerModel) Change(rt *rapid.T) {
 	known := m.anySchedule(rt)
 	s := known.Schedule
@@ -103,7 +102,7 @@ func (m *plannerModel) anySchedule(rt *rapid.T) *knownSchedule {
 	return living[rapid.IntRange(0, len(living)-1).Draw(rt, "schedule")]
 }
 
-// anyRun draws a run that is meant, if there is one.
+// anyRun returns a random run that satisfies meant, if there is one.
 func (m *plannerModel) anyRun(rt *rapid.T, meant func(*knownRun) bool) *knownRun {
 	runs := m.oracle.those(func(run *knownRun) bool { return !run.gone && meant(run) })
 	if len(runs) == 0 {
@@ -112,13 +111,13 @@ func (m *plannerModel) anyRun(rt *rapid.T, meant func(*knownRun) bool) *knownRun
 	return runs[rapid.IntRange(0, len(runs)-1).Draw(rt, "run")]
 }
 
-// instant draws an instant, before or after now, that no run has.
+// instant returns a random instant, past or future, without a run.
 func (m *plannerModel) instant(rt *rapid.T) time.Time {
 	m.serial++
 	return m.oracle.now.Add(seconds(rt, -2, 2, "instant")).Add(time.Duration(m.serial) * time.Microsecond)
 }
 
-// recipe draws a plan that depends on what decide is told, and on nothing else.
+// recipe returns a random plan that depends only on the input of the decision.
 func (m *plannerModel) recipe(rt *rapid.T) decision {
 	cancel, admit := rapid.IntRange(0, 3).Draw(rt, "cancel"), rapid.IntRange(0, 2).Draw(rt, "admit")
 	advance := seconds(rt, 0, 2, "advance")
@@ -150,7 +149,7 @@ func (m *plannerModel) recipe(rt *rapid.T) decision {
 	}
 }
 
-// wanted are the runs that a plan makes: an instant by the clock only once.
+// wanted returns the runs that a plan creates: only one scheduled run per instant.
 func (m *plannerModel) wanted(s *knownSchedule, plan schedule.Plan) []schedule.Fire {
 	var want []schedule.Fire
 	byClock := map[time.Time]bool{}
@@ -178,8 +177,8 @@ func (m *plannerModel) wanted(s *knownSchedule, plan schedule.Plan) []schedule.F
 	return want
 }
 
-// follow lets the oracle do what the store has done for a schedule, and compares
-// what was made.
+// follow applies to the oracle what the store has done for a schedule, and compares the
+// created runs.
 func (m *plannerModel) follow(s *knownSchedule, seen schedule.View, decide decision, made []schedule.Fire) {
 	m.Helper()
 	if seen.Room < 1 || seen.Room > schedule.RunsAtOnce {
@@ -198,7 +197,7 @@ func (m *plannerModel) follow(s *knownSchedule, seen schedule.View, decide decis
 	m.oracle.apply(s, plan, made)
 }
 
-// Tick acts upon all schedules that the oracle says.
+// Tick acts on all schedules that the oracle considers due.
 func (m *plannerModel) Tick(rt *rapid.T) {
 	decide := m.recipe(rt)
 	seen := map[int64]schedule.View{}
@@ -221,14 +220,14 @@ func (m *plannerModel) Tick(rt *rapid.T) {
 	m.equal("the tick", ticked, schedule.Ticked{Schedules: len(due), Runs: runs, Next: m.oracle.next()})
 }
 
-// fresh are the runs of a schedule that the oracle does not know, in order.
+// fresh returns the runs of a schedule that the oracle does not know, in order.
 func (m *plannerModel) fresh(s int64) []schedule.Fire {
 	fires := m.findFires(schedule.FireFilter{Schedule: s, Limit: 1000})
 	slices.Reverse(fires)
 	return slices.DeleteFunc(fires, func(fire schedule.Fire) bool { return m.oracle.runs[fire.Job] != nil })
 }
 
-// Act acts upon any schedule.
+// Act acts on a random schedule.
 func (m *plannerModel) Act(rt *rapid.T) {
 	known, decide := m.anySchedule(rt), m.recipe(rt)
 	var seen schedule.View
@@ -240,7 +239,7 @@ func (m *plannerModel) Act(rt *rapid.T) {
 	m.follow(known, seen, decide, made)
 }
 
-// Start claims all that is ready.
+// Start claims all ready jobs.
 func (m *plannerModel) Start(*rapid.T) {
 	ready := m.oracle.those(func(run *knownRun) bool { return run.State == fairlead.Ready && !run.gone })
 	claimed := m.claim(m.node, 1000)
@@ -252,7 +251,7 @@ func (m *plannerModel) Start(*rapid.T) {
 	}
 }
 
-// Settle settles a lease; one that was taken away is lost.
+// Settle settles a lease, which may be lost.
 func (m *plannerModel) Settle(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool {
 		return run.job != nil && (run.State == fairlead.Running || run.State == fairlead.Cancelled)
@@ -282,28 +281,28 @@ func (m *plannerModel) Settle(rt *rapid.T) {
 	run.job = nil // the same settlement again would be taken for a repetition
 }
 
-// Cancel cancels a run that does not run.
+// Cancel cancels a run that is not running.
 func (m *plannerModel) Cancel(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Active() && run.State != fairlead.Running })
 	m.ok(m.store.Cancel(m.ctx(), run.Job, "unwanted"))
 	run.end(fairlead.Cancelled, m.oracle.now)
 }
 
-// Retry reopens a run that has failed or was cancelled.
+// Retry reopens a failed or cancelled run.
 func (m *plannerModel) Retry(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Failed() })
 	m.ok(m.store.Reopen(m.ctx(), run.Job))
 	run.State, run.EndedAt, run.told, run.job = fairlead.Ready, time.Time{}, false, nil
 }
 
-// RunNow lets a queued run start.
+// RunNow makes a queued run start.
 func (m *plannerModel) RunNow(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Queued })
 	m.ok(m.store.RunNow(m.ctx(), run.Job))
 	run.State, run.Queued = fairlead.Ready, false
 }
 
-// Delete removes a job that neither runs nor waits.
+// Delete deletes a job that is neither running nor waiting.
 func (m *plannerModel) Delete(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool {
 		return run.told || run.State == fairlead.Scheduled || run.State == fairlead.Ready
@@ -315,7 +314,7 @@ func (m *plannerModel) Delete(rt *rapid.T) {
 	}
 }
 
-// Time lets some time go by.
+// Time advances the clock.
 func (m *plannerModel) Time(rt *rapid.T) {
 	d := seconds(rt, 1, 3, "seconds")
 	m.Advance(d)

@@ -10,10 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// plannerOracle knows what schedules and their runs have to be after any verbs.
+// plannerOracle computes the expected state of schedules and their runs after any
+// operations.
 type plannerOracle struct {
 	now       time.Time
-	schedules map[int64]*knownSchedule // those that were deleted, too
+	schedules map[int64]*knownSchedule // including deleted ones
 	runs      map[int64]*knownRun      // by job
 }
 
@@ -27,12 +28,12 @@ type knownSchedule struct {
 
 type knownRun struct {
 	schedule.Fire
-	told bool          // the schedule knows that it has ended
-	gone bool          // its job was deleted
-	job  *fairlead.Job // as it was last claimed
+	told bool          // the schedule has processed the end of the run
+	gone bool          // the job was deleted
+	job  *fairlead.Job // job as last claimed
 }
 
-// living are the schedules that were not deleted, by ID.
+// living returns the schedules that were not deleted, ordered by ID.
 func (o *plannerOracle) living() []*knownSchedule {
 	var living []*knownSchedule
 	for _, id := range slices.Sorted(maps.Keys(o.schedules)) {
@@ -43,12 +44,12 @@ func (o *plannerOracle) living() []*knownSchedule {
 	return living
 }
 
-// of are the runs of a schedule, oldest first.
+// of returns the runs of a schedule, oldest first.
 func (o *plannerOracle) of(schedule int64) []*knownRun {
 	return o.those(func(run *knownRun) bool { return run.Schedule == schedule })
 }
 
-// those are the runs that are meant, oldest first.
+// those returns the runs that satisfy meant, oldest first.
 func (o *plannerOracle) those(meant func(*knownRun) bool) []*knownRun {
 	var runs []*knownRun
 	for _, job := range slices.Sorted(maps.Keys(o.runs)) {
@@ -59,12 +60,12 @@ func (o *plannerOracle) those(meant func(*knownRun) bool) []*knownRun {
 	return runs
 }
 
-// news reports whether a schedule has to be told that a run has ended.
+// news reports whether a schedule has yet to process the end of a run.
 func (o *plannerOracle) news(s *knownSchedule) bool {
 	return slices.ContainsFunc(o.of(s.ID), func(run *knownRun) bool { return !run.told && !run.Active() })
 }
 
-// due are the schedules that a tick has to act upon.
+// due returns the schedules that a tick must act on.
 func (o *plannerOracle) due() []*knownSchedule {
 	return slices.DeleteFunc(o.living(), func(s *knownSchedule) bool {
 		due := !s.Disabled && !s.FireAt.IsZero() && !s.FireAt.After(o.now)
@@ -72,7 +73,7 @@ func (o *plannerOracle) due() []*knownSchedule {
 	})
 }
 
-// next is how long it is until a schedule is due.
+// next returns the time until a schedule is due.
 func (o *plannerOracle) next() time.Duration {
 	next := time.Duration(-1)
 	for _, s := range o.living() {
@@ -86,7 +87,7 @@ func (o *plannerOracle) next() time.Duration {
 	return next
 }
 
-// tell tells the schedule of a run that has ended.
+// tell makes the schedule process the end of a run.
 func (s *knownSchedule) tell(run *knownRun) {
 	run.told = true
 	if s.last == nil || !run.Due.Before(s.last.Due) {
@@ -95,8 +96,7 @@ func (s *knownSchedule) tell(run *knownRun) {
 	}
 }
 
-// view tells the schedule what is new, and is what a decision has to be made
-// from.
+// view makes the schedule process all ended runs, and returns the input of a decision.
 func (o *plannerOracle) view(s *knownSchedule) schedule.View {
 	view := schedule.View{Now: o.now}
 	news := map[int64]bool{}
@@ -125,8 +125,8 @@ func (o *plannerOracle) view(s *knownSchedule) schedule.View {
 	return view
 }
 
-// newest is the run with the newest instant of those that have ended and are news
-// or can still be read.
+// newest returns the run with the newest instant among those that have ended and are either
+// new or still readable.
 func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *schedule.Fire {
 	ended := o.those(func(run *knownRun) bool {
 		return run.Schedule == schedule && run.told && (!run.gone || news[run.Job]) && run.Skip == ""
@@ -139,7 +139,7 @@ func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *schedule.Fi
 	}).Fire
 }
 
-// apply does what a plan says; made are the runs as the store has made them.
+// apply carries out a plan; made are the runs created by the store.
 func (o *plannerOracle) apply(s *knownSchedule, plan schedule.Plan, made []schedule.Fire) {
 	for _, job := range plan.Cancel {
 		run := o.runs[job]
@@ -163,7 +163,7 @@ func (r *knownRun) end(state fairlead.State, now time.Time) {
 	r.State, r.EndedAt, r.Queued = state, now, false
 }
 
-// fires are the runs of a schedule that can be read, newest first.
+// fires returns the readable runs of a schedule, newest first.
 func (o *plannerOracle) fires(s int64) []schedule.Fire {
 	var fires []schedule.Fire
 	for _, run := range o.of(s) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// oneByOne lets one run be active at a time and queues the others: as much of a
-// real decision as the races need.
+// oneByOne keeps one run active at a time and queues the others: as much of a real decision
+// as the races need.
 func oneByOne(s schedule.Schedule, view schedule.View) schedule.Plan {
 	plan := schedule.Plan{Cursor: s.Cursor}
 	free := !slices.ContainsFunc(view.Active, func(fire schedule.Fire) bool { return !fire.Queued })

@@ -176,7 +176,7 @@ func testFind(c *chapter) {
 	testFinishedFrom(c)
 }
 
-// testFilter tries every field of a filter, on Find and on Tally.
+// testFilter covers every field of a filter, with Find and Tally.
 func testFilter(c *chapter) {
 	c.test("empty fields choose all", func(f *fixture) {
 		for _, state := range possible() {
@@ -222,7 +222,7 @@ func testFilter(c *chapter) {
 	})
 }
 
-// testCreated chooses jobs by when they were created, in every state.
+// testCreated selects jobs by their creation time, in every state.
 func testCreated(c *chapter) {
 	c.test("From and To choose by when jobs were created, whatever became of them", func(f *fixture) {
 		var early, late []int64
@@ -278,8 +278,8 @@ func testCreated(c *chapter) {
 	})
 }
 
-// enqueueVariety makes four jobs, named by kind, queue and tenant: a1x and a1y
-// ready, a2x cancelled, b2y scheduled. a1x and b2y have the key "shared".
+// enqueueVariety creates four jobs, named by kind, queue and tenant: a1x and a1y ready, a2x
+// cancelled, b2y scheduled. a1x and b2y have the key "shared".
 func (f *fixture) enqueueVariety() map[string]*fairlead.Job {
 	byName := map[string]*fairlead.Job{}
 	for _, name := range []string{"a1x", "a1y", "a2x", "b2y"} {

@@ -109,7 +109,7 @@ func testReap(c *chapter) {
 	})
 }
 
-// testReapEnds is about jobs that a crash ends.
+// testReapEnds covers jobs that a crash ends.
 func testReapEnds(c *chapter) {
 	c.test("a job fails as poison at the crash that reaches MaxCrashes", func(f *fixture) {
 		job := f.enqueue(with(keyed("k")))

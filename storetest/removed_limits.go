@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RemovedLimits is what becomes of limits that were removed. left returns how many rows
-// are left of limits and of what counts against them: only a store's own test can look,
-// so that this is not part of Run.
+// RemovedLimits covers limits that were removed. left returns the number of remaining rows
+// of limits and their counts. Only a store's own test can inspect these, so RemovedLimits
+// is not part of Run.
 func RemovedLimits(t *testing.T, h *Harness, left func() int) {
 	f := &fixture{TB: t, Harness: h, outer: t, store: h.Open(t)}
 	set := func(most int) {

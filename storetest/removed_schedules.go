@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// RemovedSchedules is what becomes of schedules that were deleted. left returns how many
-// rows are left of schedules: only a store's own test can look, so that this is not part
-// of Run.
+// RemovedSchedules covers deleted schedules. left returns the number of remaining rows of
+// schedules. Only a store's own test can inspect these, so RemovedSchedules is not part of
+// Run.
 func RemovedSchedules(t *testing.T, h *Harness, left func() int) {
 	const day = 24 * time.Hour
 	f := &fixture{TB: t, Harness: h, outer: t, store: h.Open(t)}

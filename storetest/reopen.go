@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// failedRun makes a run of a schedule, which fails.
+// failedRun creates a failed run of a schedule.
 func (f *fixture) failedRun(s schedule.Schedule) schedule.Fire {
 	f.Helper()
 	fire := f.make(s, byHand(f.now()))

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// replace lets a new run take the place of others.
+// replace starts a run that replaces others.
 func (f *fixture) replace(s schedule.Schedule, jobs ...int64) schedule.Fire {
 	f.Helper()
 	fires := f.act(s, schedule.Plan{Cancel: jobs, Fires: []schedule.PlannedFire{byHand(f.now())}})
@@ -16,7 +16,7 @@ func (f *fixture) replace(s schedule.Schedule, jobs ...int64) schedule.Fire {
 	return fires[0]
 }
 
-// wantReplaced expects that another run took the place of this one.
+// wantReplaced checks that another run replaced this one.
 func (f *fixture) wantReplaced(fire schedule.Fire) {
 	f.Helper()
 	job := f.wantState(jobOf(fire), fairlead.Cancelled)

@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// success is the answer that a job's target succeeded.
+// success returns a target's answer that the job succeeded.
 func success(job *fairlead.Job, output string) fairlead.Settlement {
 	answer := to(fairlead.Succeed, job)
 	answer.Output = json.RawMessage(output)
 	return answer
 }
 
-// failure is the answer that a job's target failed.
+// failure returns a target's answer that the job failed.
 func failure(job *fairlead.Job, text string) fairlead.Settlement {
 	answer := to(fairlead.Fail, job)
 	answer.Reason, answer.Error = fairlead.ReasonError, text
@@ -112,7 +112,7 @@ func testResolve(c *chapter) {
 	testResolveRetried(c)
 }
 
-// testResolveEarly is about answers that overtake the job's move to waiting.
+// testResolveEarly covers answers that arrive before the job moves to waiting.
 func testResolveEarly(c *chapter) {
 	c.test("a success that overtakes the job's move to waiting is kept and consumed by it", func(f *fixture) {
 		job := f.running(keyed("k"))
@@ -203,7 +203,7 @@ func testResolveEarly(c *chapter) {
 	})
 }
 
-// testResolveLate is about answers that come too late or twice.
+// testResolveLate covers answers that arrive late or twice.
 func testResolveLate(c *chapter) {
 	c.test("after the deadline it gets ErrExpired, whether or not the job was expired", func(f *fixture) {
 		job := f.in(fairlead.Waiting)

@@ -7,16 +7,16 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// keepKind says how long jobs of a kind are kept, until the test ends.
+// keepKind sets the retention of a kind's jobs until the test ends.
 func (f *fixture) keepKind(kind string, keep driver.Retention) {
 	f.Helper()
 	f.ok(f.store.KeepKinds(f.ctx(), map[string]driver.Retention{kind: keep}))
 }
 
-// forgetKind leaves a kind to the callers of Prune again.
+// forgetKind resets a kind to the retention of Prune's callers.
 func (f *fixture) forgetKind(kind string) { f.keepKind(kind, driver.Retention{}) }
 
-// endedOf is a job of a kind that has ended in a state.
+// endedOf returns a job of a kind that has ended in a state.
 func (f *fixture) endedOf(kind string, move fairlead.Move) *fairlead.Job {
 	f.Helper()
 	job := f.running(ofKind(kind))
@@ -24,14 +24,14 @@ func (f *fixture) endedOf(kind string, move fairlead.Move) *fairlead.Job {
 	return job
 }
 
-// pruneKinds prunes with the retention of pruneSoon until something is removed.
+// pruneKinds prunes with the retention of pruneSoon until something is deleted.
 func (f *fixture) pruneKinds(limit int) (removed int) {
 	f.Helper()
 	return f.pruneEventually(soon, limit)
 }
 
-// pruneEventually prunes until something is removed. A walk over jobs that are kept for
-// different times may rest before it begins again, if the last one took long in real time.
+// pruneEventually prunes until something is deleted. A scan over jobs with different
+// retentions may pause before it starts again if the last one took long in real time.
 func (f *fixture) pruneEventually(retention driver.Retention, limit int) (removed int) {
 	f.Helper()
 	f.eventually("something is removed", func() bool {

@@ -7,24 +7,24 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// orRetry is the settlement of a job that awaits its answer for an hour and is tried again
-// after a pause if that fails.
+// orRetry returns the settlement of a job that waits for an answer for an hour, with a
+// retry after a pause on failure.
 func orRetry(job *fairlead.Job, pause time.Duration) fairlead.Settlement {
 	s := wait(job)
 	s.Retry = &pause
 	return s
 }
 
-// final is a failure that ends the job.
+// final turns an answer into a failure that ends the job.
 func final(answer fairlead.Settlement) fairlead.Settlement {
 	answer.Final = true
 	return answer
 }
 
-// held is the lease of a job that was claimed.
+// held returns the lease of a claimed job.
 func held(job *fairlead.Job) driver.Held { return driver.Held{ID: job.ID, Fence: job.Fence} }
 
-// waitingOrRetry is a job that waits, and is tried again after a pause if that fails.
+// waitingOrRetry returns a job that waits, with a retry after a pause on failure.
 func (f *fixture) waitingOrRetry(pause time.Duration, changes ...func(*fairlead.Job)) *fairlead.Job {
 	f.Helper()
 	job := f.running(changes...)
@@ -32,8 +32,8 @@ func (f *fixture) waitingOrRetry(pause time.Duration, changes ...func(*fairlead.
 	return job
 }
 
-// testResolveRetried is about failures of waits that are to be tried again: source 004,
-// briefing (retry policy) and API (onJobFail comes after the last retry).
+// testResolveRetried covers failed waits with a retry: source 004, briefing (retry policy)
+// and API (onJobFail comes after the last retry).
 func testResolveRetried(c *chapter) {
 	c.test("Fail of a job whose Await had a Retry schedules its next attempt", func(f *fixture) {
 		job := f.waitingOrRetry(time.Minute, keyed("k"), behind("g"))
@@ -97,8 +97,8 @@ func testResolveRetried(c *chapter) {
 	})
 }
 
-// testExpireRetried is about missed deadlines that are to be tried again: source 004,
-// briefing (timeout, retry policy).
+// testExpireRetried covers missed deadlines with a retry: source 004, briefing (timeout,
+// retry policy).
 func testExpireRetried(c *chapter) {
 	c.test("a missed deadline of a job whose Await had a Retry schedules its next attempt", func(f *fixture) {
 		job := f.waitingOrRetry(time.Minute, keyed("k"), behind("g"))

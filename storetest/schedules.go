@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// elaborate is a schedule of which everything is special.
+// elaborate returns a schedule with every field set.
 func (f *fixture) elaborate() schedule.Schedule {
 	f.Helper()
 	now := f.now()

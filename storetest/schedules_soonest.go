@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// soonest are the names of the schedules that fire next; no limit means the store's own.
+// soonest returns the names of the schedules that fire next. Without a limit, the store's
+// own limit applies.
 func (f *fixture) soonest(limit int) []string {
 	f.Helper()
 	return scheduleNames(f.schedules(schedule.Filter{Soonest: true, Limit: limit}))

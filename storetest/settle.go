@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// The answers of Settle, short.
+// Short names for the answers of Settle.
 const (
 	asAsked   = fairlead.SettledAsAsked
 	cancelled = fairlead.SettledCancelled
@@ -136,12 +136,12 @@ func testSucceed(c *chapter) {
 	})
 }
 
-// argsOf returns a document of so many bytes.
+// argsOf returns a document of a size in bytes.
 func argsOf(size int) json.RawMessage {
 	return json.RawMessage(`"` + strings.Repeat("x", size-2) + `"`)
 }
 
-// normalized is a job as the engine hands it to Settle.
+// normalized returns a job as the engine passes it to Settle.
 func normalized(job *fairlead.Job) *fairlead.Job {
 	if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
 		panic(err) // the suite's own jobs are valid

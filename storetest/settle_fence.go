@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testSettleFence is about settlements that come late, twice or from nowhere.
+// testSettleFence covers settlements that arrive late, twice or without a lease.
 func testSettleFence(c *chapter) {
 	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	c.test("a fence that is not current is lost and changes nothing", func(f *fixture) {
@@ -120,7 +120,7 @@ func testSettleFence(c *chapter) {
 	})
 }
 
-// testSettleReaped is about nodes that come back after Reap has ended their jobs.
+// testSettleReaped covers nodes that come back after Reap has ended their jobs.
 func testSettleReaped(c *chapter, moves []fairlead.Move) {
 	wantLost := func(f *fixture, job *fairlead.Job, ended fairlead.State) {
 		f.Helper()
@@ -189,7 +189,7 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 	})
 }
 
-// testSettleMany is about calls with more than one settlement.
+// testSettleMany covers calls with more than one settlement.
 func testSettleMany(c *chapter) {
 	c.test("the answer has one entry per settlement, in order", func(f *fixture) {
 		node, jobs := f.join(), many(8)
@@ -286,7 +286,7 @@ func testSettleMany(c *chapter) {
 	})
 }
 
-// wantReapedLost demands that nothing the node of a reaped job says changes it.
+// wantReapedLost checks that no settlement by the former node changes a reaped job.
 func wantReapedLost(f *fixture, job *fairlead.Job, moves []fairlead.Move, ended fairlead.State, reason fairlead.Reason) {
 	f.Helper()
 	before := f.wantState(job, ended)
@@ -301,10 +301,11 @@ func wantReapedLost(f *fixture, job *fairlead.Job, moves []fairlead.Move, ended 
 	f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{reason})
 }
 
-// plainMany are so many plain successes that a store may settle them together.
+// plainMany is a number of plain successes that is large enough for a store to settle them
+// together.
 const plainMany = 12
 
-// plainSuccesses are settlements that say nothing but that jobs succeeded.
+// plainSuccesses returns settlements that only report success.
 func plainSuccesses(jobs []*fairlead.Job) []fairlead.Settlement {
 	list := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {

@@ -5,19 +5,17 @@ import (
 	"testing"
 )
 
-// shelf keeps the databases that a chapter left empty for the next one:
-// creating one costs a server far more than a test does. All of them are
-// removed when the whole suite ends.
+// shelf reuses the databases that a chapter left empty, because creating one costs a server
+// far more than running a test. All of them are removed when the whole suite ends.
 type shelf struct {
-	t    *testing.T // owns them
+	t    *testing.T // owns the databases
 	open Opener
 
 	mu    sync.Mutex
 	empty []*fixture
 }
 
-// newShelf puts up one database, so that a server that is missing skips the
-// suite as a whole.
+// newShelf creates one database, so that a missing server skips the suite as a whole.
 func newShelf(t *testing.T, open Opener) *shelf {
 	s := &shelf{t: t, open: open}
 	s.putBack(s.create())
@@ -32,7 +30,7 @@ func (s *shelf) create() *fixture {
 	return &fixture{TB: s.t, Harness: harness, outer: s.t, store: harness.Open(s.t)}
 }
 
-// take gives an empty database to a test.
+// take returns an empty database for a test.
 func (s *shelf) take() *fixture {
 	s.mu.Lock()
 	last := len(s.empty) - 1
@@ -46,7 +44,7 @@ func (s *shelf) take() *fixture {
 	return f
 }
 
-// putBack takes back a database that is empty again.
+// putBack accepts a database that is empty again.
 func (s *shelf) putBack(f *fixture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

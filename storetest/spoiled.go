@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// RunSpoiled checks that a schedule whose stored form cannot be read holds up no
-// other. spoil makes that of a schedule behind the back of the store.
+// RunSpoiled checks that a schedule with an unreadable stored form does not hold up others.
+// spoil makes the stored form of a schedule unreadable, bypassing the store.
 func RunSpoiled(t *testing.T, store Store, spoil func(t *testing.T, schedule int64)) {
 	t.Helper()
 	f := &fixture{TB: t, outer: t, store: store}

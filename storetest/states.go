@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// possible lists the states that a job can be brought into by itself. Parked
-// takes another job that has the place, and skipped takes a schedule.
+// possible returns the states that a job can reach alone. Parked requires another job that
+// has the slot, and skipped requires a schedule.
 func possible() []fairlead.State {
 	return []fairlead.State{
 		fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting,
@@ -16,7 +16,7 @@ func possible() []fairlead.State {
 	}
 }
 
-// except lists the possible states without some.
+// except returns the possible states without some.
 func except(some ...fairlead.State) []fairlead.State {
 	var rest []fairlead.State
 	for _, state := range possible() {
@@ -27,8 +27,8 @@ func except(some ...fairlead.State) []fairlead.State {
 	return rest
 }
 
-// in makes a job that is in the state. Jobs that have to be claimed on the way
-// are in a queue of their own, so that no other is claimed instead.
+// in returns a job in the state. Jobs that must be claimed on the way are in a queue of
+// their own, so that no other job is claimed instead.
 func (f *fixture) in(state fairlead.State, changes ...func(*fairlead.Job)) *fairlead.Job {
 	f.Helper()
 	alone := append([]func(*fairlead.Job){inQueue("only " + string(state))}, changes...)
@@ -62,8 +62,8 @@ func (f *fixture) in(state fairlead.State, changes ...func(*fairlead.Job)) *fair
 	return nil
 }
 
-// forbids checks that a verb conflicts in each of the states and changes
-// nothing there.
+// forbids checks that an operation returns ErrConflict in each of the states and changes
+// nothing.
 func (f *fixture) forbids(verb func(id int64) error, states ...fairlead.State) {
 	f.Helper()
 	for _, state := range states {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// testSweeps is what a store does for sweeps.
+// testSweeps covers the operations for sweeps.
 func testSweeps(c *chapter) {
 	testPutSweep(c)
 	testDeleteSweep(c)
@@ -27,7 +27,7 @@ func testSweeps(c *chapter) {
 	testSweepRaces(c)
 }
 
-// newSweep is a sweep of a thousand items of which nothing else is special.
+// newSweep returns a sweep of a thousand items without other special properties.
 func newSweep(name string, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	s := sweep.Sweep{Name: name, Kind: "scrub", To: 1000, Status: sweep.Status{State: sweep.Created}}
 	for _, change := range changes {
@@ -36,7 +36,7 @@ func newSweep(name string, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	return s
 }
 
-// tryPutSweep is Store.PutSweep with its defaults filled in, as the client does it.
+// tryPutSweep calls Store.PutSweep with the defaults filled in, like the client.
 func (f *fixture) tryPutSweep(s sweep.Sweep) (sweep.Sweep, error) {
 	f.Helper()
 	f.ok(sweep.Normalize(&s))
@@ -103,10 +103,10 @@ func (f *fixture) shards(sweep int64) []sweep.Shard {
 	return list
 }
 
-// steered is what somebody does to a sweep under its lock.
+// steered is an action on a sweep under its lock.
 type steered = func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error
 
-// steer acts upon a sweep, and waits for others who do.
+// steer acts on a sweep, and waits for concurrent actions.
 func (f *fixture) steer(id int64, act steered) {
 	f.Helper()
 	begun, err := f.store.Steer(f.ctx(), id, true, act)
@@ -114,7 +114,7 @@ func (f *fixture) steer(id int64, act steered) {
 	f.equal("it was steered", begun, true)
 }
 
-// setState says how a sweep stands.
+// setState sets the state of a sweep.
 func (f *fixture) setState(id int64, state sweep.State) {
 	f.Helper()
 	f.steer(id, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
@@ -123,7 +123,7 @@ func (f *fixture) setState(id int64, state sweep.State) {
 	})
 }
 
-// ranges are n shards of a hundred items each.
+// ranges returns n shards of a hundred items each.
 func ranges(s int64, n int) []sweep.Shard {
 	list := make([]sweep.Shard, n)
 	for i := range list {
@@ -133,7 +133,7 @@ func ranges(s int64, n int) []sweep.Shard {
 	return list
 }
 
-// cut stores a sweep that runs, of n shards that have no jobs.
+// cut stores a running sweep of n shards without jobs.
 func (f *fixture) cut(n int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	f.Helper()
 	s := f.sweep(fmt.Sprint("cut into ", n), changes...)
@@ -144,7 +144,7 @@ func (f *fixture) cut(n int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	return f.theSweep(s.ID)
 }
 
-// employ gives shards jobs.
+// employ creates jobs for shards.
 func (f *fixture) employ(s int64, shards ...int) []*fairlead.Job {
 	f.Helper()
 	jobs := many(len(shards))
@@ -155,14 +155,14 @@ func (f *fixture) employ(s int64, shards ...int) []*fairlead.Job {
 	return jobs
 }
 
-// sweeping stores a sweep that runs, with one shard, and claims its job.
+// sweeping stores a running sweep with one shard, and claims its job.
 func (f *fixture) sweeping(changes ...func(*sweep.Sweep)) (sweep.Sweep, *fairlead.Job) {
 	f.Helper()
 	s := f.cut(1, changes...)
 	return s, f.claimThe(f.employ(s.ID, 0)[0], f.join())
 }
 
-// grant gives the first shard a share.
+// grant assigns a share to the first shard.
 func (f *fixture) grant(sw int64, share sweep.Share) {
 	f.Helper()
 	f.steer(sw, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
@@ -170,12 +170,12 @@ func (f *fixture) grant(sw int64, share sweep.Share) {
 	})
 }
 
-// markAt is a checkpoint of the run of the first shard.
+// markAt returns a checkpoint of the run of the first shard.
 func markAt(s sweep.Sweep, job *fairlead.Job, mark int64) sweep.Checkpoint {
 	return sweep.Checkpoint{Sweep: s.ID, Job: job.ID, Fence: job.Fence, Mark: mark, Done: mark}
 }
 
-// note stores that items of the first shard came to nothing.
+// note records failed items of the first shard.
 func (f *fixture) note(sweep sweep.Sweep, job *fairlead.Job, items ...sweep.FailedItem) {
 	f.Helper()
 	c := markAt(sweep, job, 0)
@@ -190,7 +190,7 @@ func (f *fixture) checkpoint(c sweep.Checkpoint) sweep.Orders {
 	return orders
 }
 
-// wantRefused expects that a checkpoint is refused and changes nothing.
+// wantRefused checks that a checkpoint is rejected and changes nothing.
 func (f *fixture) wantRefused(c sweep.Checkpoint, want error) {
 	f.Helper()
 	before := f.shards(c.Sweep)
@@ -206,7 +206,7 @@ func (f *fixture) events(s int64) []sweep.Event {
 	return list
 }
 
-// unnumbered are events without their IDs.
+// unnumbered returns events without their IDs.
 func unnumbered(events []sweep.Event) []sweep.Event {
 	plain := slices.Clone(events)
 	for i := range plain {
@@ -229,7 +229,7 @@ func (f *fixture) failed(filter sweep.ItemFilter) []sweep.FailedItem {
 	return list
 }
 
-// forgetSweeps removes all sweeps.
+// forgetSweeps deletes all sweeps.
 func (f *fixture) forgetSweeps() error {
 	sweeps, err := f.store.Sweeps(f.ctx(), sweep.Filter{Limit: 2 * tooMany})
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// recut makes the shards of a sweep anew.
+// recut replaces the shards of a sweep.
 func (f *fixture) recut(s int64, shards []sweep.Shard) {
 	f.Helper()
 	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error { return tx.Cut(ctx, shards) })
 }
 
-// forget forgets which items of a sweep came to nothing.
+// forget clears the failed items of a sweep.
 func (f *fixture) forget(s int64) {
 	f.Helper()
 	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error { return tx.Forget(ctx) })

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// people are so many items of a list.
+// people returns a list of n items.
 func people(n int) []string {
 	items := make([]string, n)
 	for i := range items {
@@ -18,7 +18,7 @@ func people(n int) []string {
 	return items
 }
 
-// itemsOf are all items of a sweep, as a run reads them.
+// itemsOf returns all items of a sweep, read like by a run.
 func (f *fixture) itemsOf(id int64) []string {
 	f.Helper()
 	var all []string
@@ -32,8 +32,8 @@ func (f *fixture) itemsOf(id int64) []string {
 	}
 }
 
-// testSweepItems is about lists that are stored with their sweeps: source 002, data model
-// (the list of users is part of the task, beside a URL).
+// testSweepItems covers lists that are stored with their sweeps: source 002, data model
+// (the list of users is part of the task, as an alternative to a URL).
 func testSweepItems(c *chapter) {
 	c.test("the list of a sweep is read as it was given, from any index on", func(f *fixture) {
 		items := people(2500)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// indexesOf are the indexes of failed items.
+// indexesOf returns the indexes of failed items.
 func indexesOf(items []sweep.FailedItem) []int64 {
 	list := make([]int64, len(items))
 	for i, item := range items {

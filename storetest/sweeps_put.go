@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// elaborateSweep is a sweep of which everything is special.
+// elaborateSweep returns a sweep with every field set.
 func elaborateSweep() sweep.Sweep {
 	return sweep.Sweep{
 		Name: "Züge ", Kind: "scrüb", Data: json.RawMessage(`{"b" : 1.0,"a":"<ü>"}`),
@@ -22,7 +22,7 @@ func elaborateSweep() sweep.Sweep {
 	}
 }
 
-// everyStanding has no field that is empty, but for what the shards tell.
+// everyStanding returns a status with all fields set, except those derived from shards.
 func everyStanding(at time.Time) sweep.Status {
 	return sweep.Status{
 		State: sweep.Stopped, Reason: "why\x00 not", Run: 2, StartedAt: at.Add(2 * time.Second), EndedAt: at.Add(3 * time.Second),
@@ -30,7 +30,7 @@ func everyStanding(at time.Time) sweep.Status {
 	}
 }
 
-// everySweepLedger has no field that is empty.
+// everySweepLedger returns a ledger with all fields set.
 func everySweepLedger(at time.Time) sweep.Ledger {
 	return sweep.Ledger{
 		AskedAt: at.Add(time.Second), Cut: true, Forgiven: 7, Earlier: 8,

@@ -153,7 +153,7 @@ func testSweepRaces(c *chapter) {
 	})
 }
 
-// hold steers a sweep and keeps it locked until what it returns is called.
+// hold steers a sweep and keeps it locked until release is called.
 func (f *fixture) hold(sw int64, act steered) (release func() error) {
 	f.Helper()
 	inside, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -181,8 +181,8 @@ func (f *fixture) hold(sw int64, act steered) (release func() error) {
 	}
 }
 
-// takeOver takes the job of a shard from its node, gives it to another, and reads what
-// the run before has stored.
+// takeOver takes the job of a shard from its node, gives it to another, and reads the state
+// stored by the previous run.
 func (f *fixture) takeOver(sweep int64, job *fairlead.Job, node fairlead.NodeID) (*fairlead.Job, []sweep.Shard, error) {
 	if err := f.store.Leave(f.ctx(), job.Node); err != nil {
 		return nil, nil, err

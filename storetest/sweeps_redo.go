@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// again lets failed items of a sweep wait to be tried again.
+// again marks failed items of a sweep for a retry.
 func (f *fixture) again(s int64, indexes ...int64) (unknown []int64) {
 	f.Helper()
 	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) (err error) {
@@ -18,14 +18,14 @@ func (f *fixture) again(s int64, indexes ...int64) (unknown []int64) {
 	return unknown
 }
 
-// waiting are the items of a sweep that wait to be tried again.
+// waiting returns the items of a sweep that wait for a retry.
 func (f *fixture) waiting(s int64) []int64 {
 	f.Helper()
 	return indexesOf(f.failed(sweep.ItemFilter{Sweep: s, Again: true}))
 }
 
-// failing stores a sweep of n shards, each of which has ended and of which the items
-// with the indexes came to nothing.
+// failing stores a sweep of n shards that have ended, in which the items with the given
+// indexes failed.
 func (f *fixture) failing(n int, indexes ...int64) (sweep.Sweep, []*fairlead.Job) {
 	f.Helper()
 	s := f.cut(n)
@@ -269,8 +269,8 @@ func testItemsOfCheckpoint(c *chapter) {
 	})
 }
 
-// rerun stores a sweep of one shard of which three items wait to be tried again, and
-// claims its job.
+// rerun stores a sweep of one shard with three items that wait for a retry, and claims its
+// job.
 func (f *fixture) rerun() (sweep.Sweep, *fairlead.Job) {
 	f.Helper()
 	s, _ := f.failing(1, 3, 5, 7)

@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// Behind is a database whose rows a test changes behind the back of its stores, as a
-// failover to a server that lacks the last commits does. Tables have the prefix
-// fairlead_; the SQL is understood by every database.
+// Behind is a database whose rows a test changes directly, bypassing its stores, like a
+// failover to a server that lacks the last commits. Tables have the prefix fairlead_; the
+// SQL must work in all databases.
 type Behind struct {
 	*Harness
 	Exec  func(t testing.TB, sql string)
-	Count func(t testing.TB, sql string) int64 // the number that a query returns
+	Count func(t testing.TB, sql string) int64 // returns the number that a query selects
 
-	RulesVersion, SetRulesVersion string // SQL that reads the version of the rules, and sets it to %d
+	RulesVersion, SetRulesVersion string // SQL that reads the version of the rules, and SQL that sets it to %d
 }
 
-// RunTail checks that what a store has cached never outlives the database: see
-// docs/decisions/0018. Each sentence has its own kinds of jobs on one database.
+// RunTail checks that nothing that a store has cached outlives the data in the database:
+// see docs/decisions/0018. Each sentence uses its own kinds of jobs on one database.
 func RunTail(t *testing.T, behind *Behind) {
 	t.Helper()
 	tail := &tail{Behind: behind}
@@ -33,11 +33,11 @@ func RunTail(t *testing.T, behind *Behind) {
 	tail.testTasks(t)
 }
 
-// tail is the tests of a database that loses its last commits.
+// tail contains the tests of a database that loses its last commits.
 type tail struct {
 	*Behind
 	fixture *fixture
-	reason  string // why the sentence is long, if it is
+	reason  string // reason for marking the sentence as long, if any
 }
 
 // test checks one sentence with a new store.
@@ -63,8 +63,8 @@ func (b *tail) count(format string, args ...any) int64 {
 	return b.Count(b.fixture.outer, fmt.Sprintf(format, args...))
 }
 
-// testStored has every way in which jobs are stored meet a lane that is not as the
-// store knows it.
+// testStored covers all ways of storing jobs into a lane that differs from the store's
+// cached version.
 func (b *tail) testStored(t *testing.T) {
 	spoilers := []struct{ sentence, name, sql string }{
 		{"a job for a lane that was given up is stored in a living lane: ", "retired", "update fairlead_lane set retired_at = 1 where kind = '%[1]s'"},
@@ -99,7 +99,7 @@ func (b *tail) testStored(t *testing.T) {
 	}
 }
 
-// testClaimed is about jobs in lanes that have other names by now.
+// testClaimed covers jobs in lanes that have been renamed in the database.
 func (b *tail) testClaimed(t *testing.T) {
 	b.test(t, "a job is never claimed under names that its lane no longer has", func(f *fixture, b *tail) {
 		node, jobs := f.join(), many(3, ofKind("was"))
@@ -167,14 +167,14 @@ func (b *tail) testClaimed(t *testing.T) {
 	})
 }
 
-// warm makes a claim that finds nothing: the store has looked at all lanes then, and
-// does not do so again for a moment.
+// warm makes a claim that finds nothing: the store has then read all lanes, and does not
+// read them again for a moment.
 func (b *tail) warm(node fairlead.NodeID) {
 	b.fixture.Helper()
 	b.fixture.wantClaim(node, everything("nothing of this kind"))
 }
 
-// wantAll expects that jobs were claimed, under a kind.
+// wantAll checks that jobs were claimed with a kind.
 func (b *tail) wantAll(claimed, jobs []*fairlead.Job, kind string) {
 	b.fixture.Helper()
 	b.fixture.equal("what was claimed", ids(claimed), ids(jobs))

@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// testMoved has jobs of many tenants moved to lanes that are not as the store knows them.
+// testMoved covers jobs of many tenants that move to lanes that differ from the store's
+// cached version.
 func (b *tail) testMoved(t *testing.T) {
 	for _, spoiler := range []struct{ sentence, name, sql string }{
 		{"jobs that are moved to lanes that were given up are in living lanes", "retired", "update fairlead_lane set retired_at = 1 where queue = '%s'"},
@@ -34,7 +35,7 @@ func (b *tail) testMoved(t *testing.T) {
 	}
 }
 
-// ofTenants are jobs of as many tenants.
+// ofTenants returns n jobs of different tenants.
 func ofTenants(n int, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	jobs := many(n, changes...)
 	for i, job := range jobs {

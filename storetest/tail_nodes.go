@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testNodes is about nodes whose id was given to another.
+// testNodes covers nodes whose ID was given to another node.
 func (b *tail) testNodes(t *testing.T) {
 	b.test(t, "a node whose row is another's has lost its lease", func(f *fixture, b *tail) {
 		node := f.join()
@@ -59,7 +59,7 @@ func (b *tail) testNodes(t *testing.T) {
 	})
 }
 
-// testCounters is about numbers that must not be given out twice.
+// testCounters covers numbers that must not be issued twice.
 func (b *tail) testCounters(t *testing.T) {
 	b.test(t, "fences continue above all that were given out before a node joined, known or not", func(f *fixture, _ *tail) {
 		node, begun := f.join(), time.Now()

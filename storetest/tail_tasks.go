@@ -10,10 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// lostTables hold where jobs stand, and what their handlers remember.
+// lostTables lists the tables with the states of jobs and the memos of handlers.
 var lostTables = []string{"ready", "running", "done", "memo"}
 
-// copyJobs copies how the jobs stand. The returned function loses all commits since.
+// copyJobs copies the state of the jobs. The returned function restores it, which loses all
+// commits since.
 func (b *tail) copyJobs(f *fixture) (lose func()) {
 	f.Helper()
 	for _, table := range lostTables {
@@ -31,7 +32,7 @@ func (b *tail) copyJobs(f *fixture) (lose func()) {
 	}
 }
 
-// testTasks is about tasks of batches that ran in commits that are lost.
+// testTasks covers tasks of batches that ran in lost commits.
 func (b *tail) testTasks(t *testing.T) {
 	b.test(t, "a task that may have run in lost commits is doubtful", func(f *fixture, b *tail) {
 		d := newDials(f, "lost-dial", 4)
@@ -117,17 +118,17 @@ func (b *tail) testTasks(t *testing.T) {
 	})
 }
 
-// givesBefore says what was there before a change.
+// givesBefore sets the previous state in a change.
 func givesBefore(change *batch.Change) { change.Before = json.RawMessage(dialBefore) }
 
-// succeed runs a claimed task to its end.
+// succeed completes a claimed task.
 func (d *dials) succeed(job *fairlead.Job) {
 	d.Helper()
 	d.ok(d.work(job))
 	d.settle(to(fairlead.Succeed, job))
 }
 
-// wantDoubtful expects that tasks are doubtful or not, in order.
+// wantDoubtful checks which tasks are doubtful, in order.
 func (d *dials) wantDoubtful(b batch.Batch, want ...bool) {
 	d.Helper()
 	var doubtful []bool

@@ -11,14 +11,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// storingWay is a way in which jobs of a kind are stored: prepare stores the first,
-// so that the store knows their lane, and again stores others.
+// storingWay is a way of storing jobs of a kind: prepare stores the first, so that the
+// store caches the lane, and again stores others.
 type storingWay struct {
 	name    string
 	prepare func(f *fixture, kind string) (again func())
 }
 
-// enqueuing is the way of jobs that are made and enqueued.
+// enqueuing returns the way of creating and enqueuing jobs.
 func enqueuing(name string, n int, changes ...func(*fairlead.Job)) storingWay {
 	return storingWay{name, func(f *fixture, kind string) func() {
 		round := 0
@@ -38,7 +38,7 @@ func enqueuing(name string, n int, changes ...func(*fairlead.Job)) storingWay {
 	}}
 }
 
-// inFuture lets a job wait; the clock of no harness comes so far.
+// inFuture schedules a job so late that the clock of no harness reaches the time.
 func inFuture(job *fairlead.Job) { job.NotBefore = fairlead.Never.AddDate(-1, 0, 0) }
 
 var storingWays = []storingWay{
@@ -132,7 +132,7 @@ var storingWays = []storingWay{
 	}},
 }
 
-// skipIt plans that the run of the instant that is due is skipped.
+// skipIt plans that the run of the due instant is skipped.
 func skipIt(s schedule.Schedule, view schedule.View) schedule.Plan {
 	plan := runIt(s, view)
 	for i := range plan.Fires {
@@ -141,7 +141,7 @@ func skipIt(s schedule.Schedule, view schedule.View) schedule.Plan {
 	return plan
 }
 
-// replacedBy is the settlement of a job that another takes the place of.
+// replacedBy returns the settlement of a job that is replaced by another.
 func replacedBy(job, successor *fairlead.Job) fairlead.Settlement {
 	settlement := to(fairlead.Succeed, job)
 	settlement.Replace = successor

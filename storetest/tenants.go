@@ -16,8 +16,7 @@ func (f *fixture) declare(tenant fairlead.Tenant) fairlead.Tenant {
 	return stored
 }
 
-// tryDeclare is Store.PutTenant with its defaults filled in, as the client does
-// it.
+// tryDeclare calls Store.PutTenant with the defaults filled in, like the client.
 func (f *fixture) tryDeclare(tenant fairlead.Tenant) (fairlead.Tenant, error) {
 	f.Helper()
 	f.ok(fairlead.NormalizeTenant(&tenant))

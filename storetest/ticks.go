@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// seen notes which schedules a decision was asked about.
+// seen records the schedules for which a decision was called.
 func seen(names *[]string, decide decision) decision {
 	return func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		*names = append(*names, s.Name)
@@ -18,7 +18,7 @@ func seen(names *[]string, decide decision) decision {
 	}
 }
 
-// wantSeen ticks and expects that these schedules are acted upon.
+// wantSeen ticks and checks which schedules it acts on.
 func (f *fixture) wantSeen(limit int, decide decision, want ...string) schedule.Ticked {
 	f.Helper()
 	var names []string

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// tokenNamed is a token whose secret is its name.
+// tokenNamed returns a token with its name as the secret.
 func tokenNamed(name string) access.Token {
 	return access.Token{Name: name, Role: access.RoleOperator, Hash: sha256.Sum256([]byte(name))}
 }

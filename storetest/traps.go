@@ -8,9 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testTraps are mishaps that can be told one step after the other. The numbers
-// are those of the project's list of traps; those that are missing here are
-// the engine's or of parts that have no store yet.
+// testTraps covers problems that can be described as a sequence of steps. The numbers refer
+// to the project's list of traps; missing ones concern the engine or parts without a store.
 func testTraps(c *chapter) {
 	c.test("trap 01: a node finds and gives back the jobs of a claim whose answer was lost", func(f *fixture) {
 		jobs, node := many(3), f.join()
@@ -141,9 +140,8 @@ func testTraps(c *chapter) {
 	})
 }
 
-// testBehindTheLastClaim is trap 18: jobs that come to stand before others that
-// were claimed already. A store that remembers how far it got must not miss
-// them.
+// testBehindTheLastClaim covers trap 18: jobs that are inserted before already claimed
+// ones. A store that remembers its position must not miss them.
 func testBehindTheLastClaim(c *chapter) {
 	// advanced claims so much of one lane that there is something to remember.
 	advanced := func(f *fixture) fairlead.NodeID {
@@ -185,7 +183,7 @@ func testBehindTheLastClaim(c *chapter) {
 	})
 }
 
-// testPoison is trap 27: which of many claimed jobs killed the node?
+// testPoison covers trap 27: which of many claimed jobs killed the node?
 func testPoison(c *chapter) {
 	c.test("trap 27: the job that kills its node ends as poison, those beside it go free", func(f *fixture) {
 		const maxCrashes = driver.SoloAfter + 1

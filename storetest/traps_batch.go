@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// testBatches are mishaps of size.
+// testBatches covers problems of size.
 func testBatches(c *chapter) {
 	c.long("stores twenty thousand jobs").test("Explain counts at most MaxAhead jobs that go first", func(f *fixture) {
 		f.joinIdle()
@@ -88,8 +88,8 @@ func testBatches(c *chapter) {
 	})
 }
 
-// testCallersTransactions is trap 26: ids and lanes that a caller's transaction
-// took, and may roll back.
+// testCallersTransactions covers trap 26: IDs and lanes that a caller's transaction took,
+// and may roll back.
 func testCallersTransactions(c *chapter) {
 	newLane := func(j *fairlead.Job) { j.Kind, j.Tenant = "lane of a transaction", "tenant of a transaction" }
 	c.test("trap 26: after a rollback the store still works with the ids and lanes it knows", func(f *fixture) {
@@ -161,8 +161,8 @@ func testCallersTransactions(c *chapter) {
 	})
 }
 
-// wantSecondWaits expects, of a database with one writer, that a second
-// enqueue to the lane waits for the first transaction and then goes through.
+// wantSecondWaits checks, for a database with a single writer, that a second enqueue to the
+// lane waits for the first transaction and then succeeds.
 func (f *fixture) wantSecondWaits(open Transaction, lane func(*fairlead.Job)) {
 	f.Helper()
 	job, done := normalized(with(lane)), make(chan error, 1)

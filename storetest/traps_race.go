@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testRaces are mishaps of two that do something at once. Each is tried a
-// number of times, for the unlucky order of events.
+// testRaces covers problems of two concurrent operations. Each is tried several times, to
+// hit the unlucky order of events.
 func testRaces(c *chapter) {
 	c.test("trap 04: of a late beat and the reaper exactly one wins", func(f *fixture) {
 		g := f.elsewhere()
@@ -145,8 +145,8 @@ func testRaces(c *chapter) {
 	testPauseRace(c)
 }
 
-// keepMoving does what nodes do: it promotes, claims and settles jobs so that
-// they run again, now or later.
+// keepMoving does the work of nodes: it promotes, claims and settles jobs such that they
+// run again, now or later.
 func (f *fixture) keepMoving(store Store, node fairlead.NodeID, stop <-chan struct{}) error {
 	for {
 		f.Advance(time.Millisecond)
@@ -172,8 +172,8 @@ func (f *fixture) keepMoving(store Store, node fairlead.NodeID, stop <-chan stru
 	}
 }
 
-// finishOnly claims the job, checks that it is the only live one with its key,
-// and finishes it.
+// finishOnly claims the job, checks that it is the only live one with its key, and finishes
+// it.
 func finishOnly(f *fixture, store Store, node fairlead.NodeID, job *fairlead.Job) error {
 	claimed, err := store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(job.Kind), Max: 10})
 	if err != nil {
@@ -196,7 +196,7 @@ func finishOnly(f *fixture, store Store, node fairlead.NodeID, job *fairlead.Job
 	return err
 }
 
-// testPauseRace is trap 36: a pause decided from cached state comes too late.
+// testPauseRace covers trap 36: a pause check based on cached state comes too late.
 func testPauseRace(c *chapter) {
 	c.test("trap 36: once Pause has returned no claim takes another job, not even one under way", func(f *fixture) {
 		const claimers, more = 4, 3

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// alike are names that some databases take for one another.
+// alike returns names that some databases confuse.
 func alike() []string {
 	return []string{
 		"Acme", "acme", "ACME", "acme ", " acme", "acme\t",
@@ -86,7 +86,7 @@ func testTexts(c *chapter) {
 	testTimes(c)
 }
 
-// testDocuments is about JSON, which is kept byte for byte.
+// testDocuments covers JSON, which is stored byte for byte.
 func testDocuments(c *chapter) {
 	large := `"` + strings.Repeat("0123456789abcdef", (fairlead.MaxArgs-2)/16) + `"`
 	documents := []string{
@@ -207,8 +207,8 @@ func testTimes(c *chapter) {
 	})
 }
 
-// dueAgain are the ways to say when a job is to run next, but for its NotBefore,
-// which is checked before it comes to the store.
+// dueAgain returns the ways to set the next due time of a job, except NotBefore, which is
+// validated before it reaches the store.
 func dueAgain() map[string]func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
 	settled := func(move fairlead.Move) func(*fixture, time.Time, time.Duration) *fairlead.Job {
 		return func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
@@ -241,7 +241,7 @@ func dueAgain() map[string]func(f *fixture, at time.Time, after time.Duration) *
 	}
 }
 
-// testFarTimes is about times that overflow what they are kept in.
+// testFarTimes covers times that overflow their stored form.
 func testFarTimes(c *chapter) {
 	future, past := time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-400_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, put := range dueAgain() {

@@ -12,20 +12,19 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// unkeepable are texts that not every database can keep.
+// unkeepable returns strings that some databases cannot store.
 func unkeepable() map[string]string {
 	return map[string]string{"a NUL": "a\x00b", "what is not UTF-8": "a\xffb"}
 }
 
-// saying is a call of a client and what it is given.
+// saying is a client call with its input.
 type saying struct {
 	name  string
 	given any // a pointer
 	call  func(f *fixture, given any) error
 }
 
-// sayings are calls that succeed or find nothing, one for everything that can be said
-// to a client.
+// sayings returns calls that succeed or find nothing, one for each input of a client.
 func sayings() []saying {
 	return []saying{
 		say("Enqueue", fairlead.Job{Kind: "a"}, func(f *fixture, job *fairlead.Job) error { return f.client().Enqueue(f.ctx(), job) }),
@@ -115,12 +114,12 @@ func sayings() []saying {
 	}
 }
 
-// say is a call that is given a struct.
+// say returns a call with a struct as input.
 func say[T any](name string, given T, call func(f *fixture, given *T) error) saying {
 	return saying{name, &given, func(f *fixture, given any) error { return call(f, given.(*T)) }}
 }
 
-// sayText is a call that is given one text.
+// sayText returns a call with a string as input.
 func sayText(name string, call func(f *fixture, text string) error) saying {
 	type text struct{ Text string }
 	return say(name, text{"x"}, func(f *fixture, given *text) error { return call(f, given.Text) })
@@ -128,8 +127,8 @@ func sayText(name string, call func(f *fixture, text string) error) saying {
 
 func (f *fixture) client() *fairlead.Client { return fairlead.NewClient(f.store) }
 
-// testUnkeepable is about texts that not every database can keep: they are refused by
-// name or cleaned, and a look-up by them finds nothing or is refused. No call fails in
+// testUnkeepable covers strings that some databases cannot store: calls reject them by name
+// or clean them, and lookups with them find nothing or are rejected. No call fails in
 // another way.
 func testUnkeepable(c *chapter) {
 	for i, r := range sayings() {
@@ -153,14 +152,14 @@ func testUnkeepable(c *chapter) {
 	}
 }
 
-// textFields counts the texts in a value.
+// textFields counts the strings in a value.
 func textFields(value reflect.Value) int {
 	count := 0
 	walkTexts(value, func(reflect.Value) { count++ })
 	return count
 }
 
-// setText sets the text with a number.
+// setText sets the string with a number.
 func setText(value reflect.Value, number int, text string) {
 	count := 0
 	walkTexts(value, func(field reflect.Value) {
@@ -173,8 +172,7 @@ func setText(value reflect.Value, number int, text string) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walkTexts visits all texts that can be set in a value. Lists have them too if they
-// are not empty.
+// walkTexts visits all settable strings in a value, including those in nonempty lists.
 func walkTexts(value reflect.Value, visit func(reflect.Value)) {
 	switch value.Kind() {
 	case reflect.String:

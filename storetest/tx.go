@@ -21,7 +21,7 @@ func (f *fixture) enqueueIn(tx Transaction, jobs ...*fairlead.Job) *fairlead.Job
 	return jobs[0]
 }
 
-// settleIn settles in a transaction and expects the given answers.
+// settleIn settles in a transaction and checks the answers.
 func (f *fixture) settleIn(tx Transaction, want []fairlead.Settled, settlements ...fairlead.Settlement) {
 	f.Helper()
 	got, err := tx.Tx.Settle(f.ctx(), settlements)
@@ -178,8 +178,8 @@ func testTx(c *chapter) {
 	})
 }
 
-// testTxTwice is about callers who begin their transaction anew, as the answer of
-// its commit was lost.
+// testTxTwice covers callers that repeat their transaction because the answer to its commit
+// was lost.
 func testTxTwice(c *chapter) {
 	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
 		c.test(named("repeating", move, "in another transaction is lost and changes nothing"), func(f *fixture) {

@@ -11,8 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// testTxOfFeatures is what a caller's own transaction does with schedules, batches and
-// sweeps.
+// testTxOfFeatures covers schedules, batches and sweeps in a caller's own transaction.
 func testTxOfFeatures(c *chapter) {
 	testTxOfSchedules(c)
 	testTxOfSweeps(c)
@@ -164,14 +163,14 @@ func testTxOfBatches(c *chapter) {
 	})
 }
 
-// unstored is a schedule as the client hands it to a store.
+// unstored returns a schedule as the client passes it to a store.
 func (f *fixture) unstored(name string) schedule.Schedule {
 	s := f.hourly(name)
 	f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
 	return s
 }
 
-// unstoredSweep is a sweep as the client hands it to a store.
+// unstoredSweep returns a sweep as the client passes it to a store.
 func (f *fixture) unstoredSweep(name string) sweep.Sweep {
 	s := newSweep(name)
 	f.ok(sweep.Normalize(&s))

@@ -10,29 +10,30 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Outage is a state of a database in which it cannot do what it is asked for now.
+// An Outage is a state of a database in which it cannot serve requests.
 type Outage struct {
-	// Begin makes it so, behind the back of the store.
+	// Begin starts the outage, bypassing the store.
 	Begin func(t *testing.T)
-	// Reads says that verbs that change nothing may succeed.
+	// Reads reports whether read-only calls may succeed.
 	Reads bool
-	// Often is called before every verb, if it is not nil: for outages that a verb
-	// overcomes by itself, such as a connection that was cut.
+	// Often, if not nil, is called before every call: for outages from which a call recovers,
+	// such as a closed connection.
 	Often func(t *testing.T)
-	// Store is asked during the outage, instead of the one that made everything before.
+	// Store receives the calls during the outage, instead of the store used for the
+	// preparation.
 	Store Store
-	// Timeout is how long a verb may take; default 30s.
+	// Timeout limits the duration of a call; default 30s.
 	Timeout time.Duration
 }
 
-// mutating are verbs that cannot succeed without a change of the database.
+// mutating lists calls that cannot succeed without a change to the database.
 var mutating = []string{
 	"Beat", "Save", "Enqueue", "EnqueueOnce", "PauseBatch", "Settle", "AddToken", "Audit", "PutCalendar", "PutSchedule", "CreateBatch", "PutSweep",
 	"PutTenant", "SetAlert", "SetLimit", "PauseKind", "SetPriority", "Reschedule", "RunNow", "Cancel", "Delete", "DeleteSchedule", "Drain", "Join",
 }
 
-// RunUnavailable checks that a verb that fails during an outage fails with
-// fairlead.ErrUnavailable, unless it was refused for another reason.
+// RunUnavailable checks that a call that fails during an outage returns
+// fairlead.ErrUnavailable, unless it was rejected for another reason.
 func RunUnavailable(t *testing.T, store Store, outage Outage) {
 	t.Helper()
 	b := newBreakable(t, store)
@@ -66,7 +67,7 @@ func RunUnavailable(t *testing.T, store Store, outage Outage) {
 	}
 }
 
-// isVerdict reports whether an error is one that callers tell apart.
+// isVerdict reports whether an error is one that callers can distinguish.
 func isVerdict(err error) bool {
 	for _, verdict := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, verdict) {

@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// soon is a retention that is over after an hour, whatever the outcome.
+// soon is a retention of one hour for all outcomes.
 var soon = driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
 
-// pruneSoon removes at most limit jobs, and returns how many.
+// pruneSoon deletes at most limit jobs, and returns their number.
 func (f *fixture) pruneSoon(limit int) int {
 	f.Helper()
 	n, err := f.store.Prune(f.ctx(), soon, limit)
@@ -25,8 +25,8 @@ func (f *fixture) pruneSoon(limit int) int {
 	return n
 }
 
-// wantNeeded expects that a job cannot be deleted because another still has to see
-// it, and that the error names the remedy.
+// wantNeeded checks that a job cannot be deleted because another object has yet to process
+// its end, and that the error suggests the remedy.
 func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 	f.Helper()
 	err := f.store.Delete(f.ctx(), job.ID)
@@ -37,7 +37,7 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 	f.get(job)
 }
 
-// count notes how all tasks of a chunk have ended, as conducting the batch does.
+// count records the ends of all tasks of a chunk, like conducting the batch does.
 func (f *fixture) count(b batch.Batch, p batch.Chunk, marks string) {
 	f.Helper()
 	f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
@@ -45,7 +45,7 @@ func (f *fixture) count(b batch.Batch, p batch.Chunk, marks string) {
 	})
 }
 
-// testUnseenTasks is about jobs whose ends a batch has still to count.
+// testUnseenTasks covers jobs whose ends a batch has yet to count.
 func testUnseenTasks(c *chapter) {
 	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
 		c.test(named("Prune passes over a task that ended by", move, "until its batch has counted it"), func(f *fixture) {
@@ -151,7 +151,7 @@ func testUnseenTasks(c *chapter) {
 	})
 }
 
-// testUnseenRuns is about jobs of whose ends a schedule has still to be told.
+// testUnseenRuns covers jobs whose ends a schedule has yet to process.
 func testUnseenRuns(c *chapter) {
 	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
 		c.test(named("Prune passes over a run that ended by", move, "until its schedule was told"), func(f *fixture) {
@@ -213,7 +213,7 @@ func testUnseenRuns(c *chapter) {
 	})
 }
 
-// testUnseenShards is about jobs that go over shards of a sweep.
+// testUnseenShards covers jobs that process shards of a sweep.
 func testUnseenShards(c *chapter) {
 	c.test("Prune passes over the job of a shard that has not ended while its sweep runs", func(f *fixture) {
 		s := f.cut(2)

@@ -14,7 +14,7 @@ func (f *fixture) usage() fairlead.UsageReport {
 	return report
 }
 
-// wantUsage expects the usage of all jobs, and of each tenant.
+// wantUsage checks the usage of all jobs, and of each tenant.
 func (f *fixture) wantUsage(all fairlead.Usage, tenants ...fairlead.Usage) {
 	f.Helper()
 	report := f.usage()

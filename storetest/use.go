@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// another is a second process that can be closed without closing the first.
+// another returns a second process that can be closed without closing the first.
 func (f *fixture) another() *fixture {
 	f.Helper()
 	f.needs(OtherProcesses)

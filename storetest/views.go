@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// wantLast expects which run is the last one.
+// wantLast checks which run is the last one.
 func (f *fixture) wantLast(s schedule.Schedule, want int64) schedule.View {
 	f.Helper()
 	view := f.view(s)

@@ -7,11 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// manyCallers are more than a store has connections.
+// manyCallers is more than the number of connections of a store.
 const manyCallers = 24
 
-// testWaits is about callers that wait for what a transaction of another caller has
-// locked.
+// testWaits covers callers that wait for rows locked by another caller's transaction.
 func testWaits(c *chapter) {
 	c.test("trap 39: however many callers wait for a key of an open transaction, jobs are claimed and settled", func(f *fixture) {
 		tx := f.beginWriting()
@@ -36,15 +35,15 @@ func testWaits(c *chapter) {
 	})
 }
 
-// beginWriting begins a transaction of a caller beside which others write.
+// beginWriting begins a caller's transaction next to which others write.
 func (f *fixture) beginWriting() Transaction {
 	f.Helper()
 	f.needs(OtherWriters)
 	return f.begin()
 }
 
-// whileWaiting takes jobs through their lives while many callers wait for the
-// transaction, and then ends it.
+// whileWaiting takes jobs through their lives while many callers wait for the transaction,
+// and then ends it.
 func (f *fixture) whileWaiting(tx Transaction, wait func() error) {
 	f.Helper()
 	node := f.join()

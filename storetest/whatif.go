@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// whatIf asks as the client does.
+// whatIf calls WhatIf like the client.
 func (f *fixture) whatIf(question fairlead.WhatIf) fairlead.Forecast {
 	f.Helper()
 	forecast, err := f.tryWhatIf(question)
@@ -20,7 +20,7 @@ func (f *fixture) tryWhatIf(question fairlead.WhatIf) (fairlead.Forecast, error)
 	return fairlead.NewClient(f.store).WhatIf(f.ctx(), question)
 }
 
-// ifLimits asks about limits.
+// ifLimits returns a question about limits.
 func ifLimits(limits ...fairlead.Limit) (question fairlead.WhatIf) {
 	for _, limit := range limits {
 		question.Changes = append(question.Changes, fairlead.RuleChange{Limit: &limit})
@@ -28,7 +28,7 @@ func ifLimits(limits ...fairlead.Limit) (question fairlead.WhatIf) {
 	return question
 }
 
-// ifTenants asks about tenants.
+// ifTenants returns a question about tenants.
 func ifTenants(tenants ...fairlead.Tenant) (question fairlead.WhatIf) {
 	for _, tenant := range tenants {
 		question.Changes = append(question.Changes, fairlead.RuleChange{Tenant: &tenant})
@@ -44,7 +44,7 @@ func startIDs(outlook fairlead.Outlook) []int64 {
 	return list
 }
 
-// ruled is all that WhatIf must leave as it is.
+// ruled contains everything that WhatIf must leave unchanged.
 type ruled struct {
 	Limits  []fairlead.LimitUse
 	Tenants []fairlead.Tenant
@@ -111,15 +111,15 @@ func testWhatIf(c *chapter) {
 		question.Slots = 4
 		forecast := f.whatIf(question)
 		f.equal("how many get later and sooner", [2]int{forecast.Later, forecast.Sooner}, [2]int{1, 1})
-		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" runs or awaits 1 of 1 jobs`}
+		full := fairlead.Obstacle{Code: fairlead.AtCap, Scope: fairlead.LimitTenant, Name: "acme", Used: 1, Cap: 1, Text: `tenant "acme" is at its cap: 1 of 1 jobs are running or awaiting a result`}
 		f.equal("the waits", forecast.Waits, []fairlead.ForecastWait{
 			{Queue: "default", Tenant: "acme", Kind: kind, Effect: fairlead.GetsLater, Before: fairlead.WaitOutlook{Starts: 4, First: 1}, After: fairlead.WaitOutlook{Starts: 1, First: 1, Held: []fairlead.Obstacle{full}}},
 			{Queue: "default", Tenant: "beta", Kind: kind, Effect: fairlead.GetsSooner, After: fairlead.WaitOutlook{Starts: 3, First: 2}},
 		})
 		f.equal("the text", forecast.Text, []string{
-			"of 4 slots 4 are filled instead of 4: 3 jobs would start and wait now, 3 jobs would wait and start now",
-			`tenant "acme", kind "greet" in queue "default", gets later: 1 of 4 starts instead of 4; then tenant "acme" runs or awaits 1 of 1 jobs`,
-			`tenant "beta", kind "greet" in queue "default", gets sooner: 3 of 4 starts instead of 0`,
+			"of 4 slots, 4 would be filled instead of 4: 3 jobs would wait instead of starting, and 3 jobs would start instead of waiting",
+			`tenant "acme", kind "greet", queue "default" would start later: 1 of 4 starts instead of 4; newly held back because tenant "acme" is at its cap: 1 of 1 jobs are running or awaiting a result`,
+			`tenant "beta", kind "greet", queue "default" would start sooner: 3 of 4 starts instead of 0`,
 		})
 	})
 	c.test("a forecast says when the next token of a rate comes", func(f *fixture) {
@@ -186,7 +186,7 @@ func testWhatIf(c *chapter) {
 	testWhatIfRefused(c)
 }
 
-// testWhatIfRefused is about what cannot be saved, and about what others hold.
+// testWhatIfRefused covers changes that cannot be saved, and rows locked by others.
 func testWhatIfRefused(c *chapter) {
 	c.test("asking fails as saving does", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 5)
@@ -208,7 +208,7 @@ func testWhatIfRefused(c *chapter) {
 	c.test("what is refused of several changes says which of them it is", func(f *fixture) {
 		_, err := f.tryWhatIf(ifTenants(fairlead.Tenant{Name: "first"}, fairlead.Tenant{Name: "second", Parent: "nowhere"}))
 		f.wantErr(err, fairlead.ErrInvalid)
-		f.equal("the error", err.Error(), `invalid: changes[1].parent: "nowhere" is not declared; declare it first`)
+		f.equal("the error", err.Error(), `invalid: changes[1].parent: "nowhere" does not exist; create it first`)
 	})
 	c.test("several changes are made one after the other", func(f *fixture) {
 		f.whatIf(ifTenants(fairlead.Tenant{Name: "parent"}, fairlead.Tenant{Name: "child", Parent: "parent"}))

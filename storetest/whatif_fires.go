@@ -11,16 +11,16 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// firedWorld is a schedule with runs, drawn by lot.
+// firedWorld is a random schedule with runs.
 type firedWorld struct {
 	*fixture
 	lot      *rand.Rand
 	client   *schedule.Client
 	node     fairlead.NodeID
-	calendar schedule.Calendar // as it is stored at first
+	calendar schedule.Calendar // as first stored
 }
 
-// instantOf is an instant, and what became of it.
+// instantOf is an instant with its outcome.
 type instantOf struct {
 	Due     time.Time
 	Trigger schedule.Trigger
@@ -28,8 +28,8 @@ type instantOf struct {
 	Queued  bool
 }
 
-// testFiresHappen asks what a random change of a schedule or its calendar would do, makes
-// it, and lets time pass.
+// testFiresHappen asks for the effect of a random change to a schedule or its calendar,
+// makes the change, and advances the clock to compare.
 func testFiresHappen(f *fixture, seed uint64) {
 	instants := f.size(15, 50, "foresees more instants")
 	w := &firedWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 33)), client: schedule.NewClient(f.store), node: f.joinFor(100 * 366 * 24 * time.Hour)}
@@ -66,7 +66,7 @@ func testFiresHappen(f *fixture, seed uint64) {
 	f.equal(fmt.Sprintf("what became of the next instants of %+v", s), w.pass(s.ID, all), want)
 }
 
-// draw draws when a schedule is due and what it does then.
+// draw sets random timing and overlap rules.
 func (w *firedWorld) draw(s schedule.Schedule) schedule.Schedule {
 	pick := func(n int) int { return w.lot.IntN(n) }
 	s.Cron, s.Every, s.Delay, s.Daily, s.At, s.Zone, s.Calendar, s.Jitter = "", 0, 0, "", time.Time{}, "", "", 0
@@ -99,8 +99,8 @@ func (w *firedWorld) draw(s schedule.Schedule) schedule.Schedule {
 	return s
 }
 
-// open is the first day, from one on, that the calendar does not exclude: what is due once
-// could not be saved on another.
+// open returns the first day from the given one on that the calendar does not exclude: a
+// one-time schedule could not be saved for another day.
 func (w *firedWorld) open(from int) time.Time {
 	day := w.midnight(from)
 	for slices.Contains(w.calendar.Weekdays, day.Weekday()) || slices.Contains(w.calendar.Dates, date(day)) {
@@ -109,7 +109,7 @@ func (w *firedWorld) open(from int) time.Time {
 	return day
 }
 
-// days draws the days of a calendar.
+// days sets random days of a calendar.
 func (w *firedWorld) days(c schedule.Calendar) schedule.Calendar {
 	c.Weekdays = []time.Weekday{time.Weekday(w.lot.IntN(7))}
 	c.Dates = []string{date(w.midnight(w.lot.IntN(20))), date(w.midnight(w.lot.IntN(20)))}
@@ -117,7 +117,8 @@ func (w *firedWorld) days(c schedule.Calendar) schedule.Calendar {
 	return c
 }
 
-// begin lets some instants come. Some of their runs end, well or not, others go on.
+// begin lets some instants pass. Some of their runs end, successfully or not, others
+// continue.
 func (w *firedWorld) begin() {
 	for range w.lot.IntN(4) {
 		w.step()
@@ -137,7 +138,7 @@ func (w *firedWorld) begin() {
 	}
 }
 
-// step moves the clock to when the schedule is acted upon next, and acts.
+// step advances the clock to the next action on the schedule, and acts.
 func (w *firedWorld) step() {
 	listed, err := w.client.List(w.ctx(), schedule.Filter{})
 	w.ok(err)
@@ -148,7 +149,7 @@ func (w *firedWorld) step() {
 	w.act()
 }
 
-// act acts as a node does.
+// act acts like a node.
 func (w *firedWorld) act() {
 	w.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		plan, err := s.Decide(view, 20*time.Second)
@@ -168,8 +169,8 @@ func (w *firedWorld) save(change schedule.Change) {
 	w.ok(err)
 }
 
-// pass lets the next n instants come, and returns what became of them. Runs that begin end
-// before the next one; those from before stay as they are.
+// pass lets the next n instants pass, and returns their outcomes. New runs end before the
+// next instant; earlier ones stay unchanged.
 func (w *firedWorld) pass(id int64, n int) (found []instantOf) {
 	known := map[int64]bool{}
 	for _, run := range w.findFires(schedule.FireFilter{Schedule: id, Limit: 1000}) {

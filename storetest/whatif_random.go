@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// testSeeds adds a clause for each of some random states; FAIRLEAD_WHATIF_SEEDS asks for
-// more of them.
+// testSeeds adds a clause for each of several random states; FAIRLEAD_WHATIF_SEEDS
+// increases their number.
 func (c *chapter) testSeeds(sentence string, check func(f *fixture, seed uint64)) {
 	const few = 3
 	for seed := range whatIfSeeds() {
@@ -25,7 +25,7 @@ func (c *chapter) testSeeds(sentence string, check func(f *fixture, seed uint64)
 	}
 }
 
-// whatIfSeeds returns how many random states the suite tries.
+// whatIfSeeds returns the number of random states that the suite tries.
 func whatIfSeeds() uint64 {
 	const usual = 10
 	if n, err := strconv.ParseUint(os.Getenv("FAIRLEAD_WHATIF_SEEDS"), 10, 64); err == nil {
@@ -34,7 +34,7 @@ func whatIfSeeds() uint64 {
 	return usual
 }
 
-// ruledWorld is tenants, limits and jobs, drawn by lot.
+// ruledWorld contains random tenants, limits and jobs.
 type ruledWorld struct {
 	*fixture
 	lot     *rand.Rand
@@ -42,10 +42,10 @@ type ruledWorld struct {
 	tenants []fairlead.Tenant
 }
 
-// testWhatIfHappens asks what a random change would do, makes it, and claims. With odd seeds
-// jobs are claimed one by one, so that they come in the order that was foreseen. With even
-// seeds a claim takes several: it returns them by their keys, whatever the order in which
-// it chose them, and they are those that were foreseen next.
+// testWhatIfHappens asks for the effect of a random change, makes the change, and claims.
+// With odd seeds it claims jobs one by one, so that they must come in the predicted order.
+// With even seeds a claim takes several jobs: it returns them by their keys, regardless of
+// the order in which it chose them, and they must be the ones predicted next.
 func testWhatIfHappens(f *fixture, seed uint64) {
 	w := &ruledWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 32))}
 	w.node = f.joinKnowing(10, "a", "b")
@@ -75,11 +75,10 @@ func (w *ruledWorld) claim(most int) []*fairlead.Job {
 	return w.claimAs(driver.Claim{Node: w.node, Scope: everything("a", "b"), Max: most})
 }
 
-// oneIn reports true once in n times.
+// oneIn returns true once in n times.
 func (w *ruledWorld) oneIn(n int) bool { return w.lot.IntN(n) == 0 }
 
-// declareAll makes tenants of which some have the first one as parent; the last of them is
-// not declared.
+// declareAll declares tenants, some with the first one as parent; it leaves out the last.
 func (w *ruledWorld) declareAll() {
 	for i := range 5 {
 		tenant := fairlead.Tenant{Name: fmt.Sprint("t", i)}
@@ -91,7 +90,7 @@ func (w *ruledWorld) declareAll() {
 	}
 }
 
-// bound draws what a tenant may use.
+// bound sets random limits of a tenant.
 func (w *ruledWorld) bound(t *fairlead.Tenant) {
 	t.MaxRunning, t.MinRunning, t.Rate, t.Burst = 0, 0, 0, 0
 	t.Weight, t.Paused = w.lot.IntN(4), w.oneIn(10)
@@ -106,7 +105,7 @@ func (w *ruledWorld) bound(t *fairlead.Tenant) {
 	}
 }
 
-// drawLimit draws the limit of a scope.
+// drawLimit returns a random limit of a scope.
 func (w *ruledWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.Limit {
 	limit := fairlead.Limit{Scope: scope, Name: name}
 	if w.oneIn(2) {
@@ -121,7 +120,7 @@ func (w *ruledWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.
 	return limit
 }
 
-// scopes are all that can have limits.
+// scopes returns all scopes that can have limits.
 func (w *ruledWorld) scopes() []fairlead.Limit {
 	return []fairlead.Limit{
 		{Scope: fairlead.LimitGlobal}, {Scope: fairlead.LimitQueue, Name: "q0"}, {Scope: fairlead.LimitQueue, Name: "q1"},
@@ -137,8 +136,8 @@ func (w *ruledWorld) limitSome() {
 	}
 }
 
-// fill enqueues jobs of several lanes, some of which no node serves, some parked, some not
-// due.
+// fill enqueues jobs of several lanes; some are not served by any node, some are parked,
+// some are not due.
 func (w *ruledWorld) fill() {
 	var jobs []*fairlead.Job
 	for range 60 + w.lot.IntN(150) {
@@ -178,7 +177,7 @@ func (w *ruledWorld) pauseSome() {
 	}
 }
 
-// changes draws some that can be saved one after the other.
+// changes returns random changes that can be saved one after the other.
 func (w *ruledWorld) changes() (changes []fairlead.RuleChange) {
 	for range w.lot.IntN(3) {
 		if w.oneIn(2) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// whatFires asks as users do.
+// whatFires calls WhatIf like users do.
 func (f *fixture) whatFires(changes ...schedule.Change) (schedule.Forecast, error) {
 	f.Helper()
 	return schedule.NewClient(f.store).WhatIf(f.ctx(), schedule.WhatIf{Changes: changes, Instants: 4})
@@ -46,7 +46,7 @@ func testWhatIfFires(c *chapter) {
 		f.equal("the first instant", s.Instants[0], schedule.InstantForecast{Due: first, Effect: schedule.Disappears, Before: &schedule.Prospect{FireAt: first, Trigger: schedule.TriggerCron}})
 		runs := &schedule.Prospect{FireAt: second, Trigger: schedule.TriggerCron}
 		f.equal("the second instant", s.Instants[1], schedule.InstantForecast{Due: second, Before: runs, After: runs})
-		f.equal("the text", s.Text, []string{`schedule "s": 1 of its next 4 instants change`, first.Format(time.RFC3339) + " disappears"})
+		f.equal("the text", s.Text, []string{`schedule "s": 1 of its next 4 fires would change`, first.Format(time.RFC3339) + " is removed"})
 	})
 	c.test("what becomes of an instant depends on the runs that are active", func(f *fixture) {
 		s := f.midnightly(func(s *schedule.Schedule) { s.Calendar = "" })
@@ -103,7 +103,8 @@ func testWhatIfFires(c *chapter) {
 	})
 }
 
-// wantSameRefusal expects that asking fails as saving does, but for what the store was doing.
+// wantSameRefusal checks that asking fails with the same error as saving, except for the
+// store's description of the action.
 func (f *fixture) wantSameRefusal(saving, asking error) {
 	f.Helper()
 	if saving == nil || asking == nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Client gives programs access to the sweeps of a store. It is safe for concurrent use.
+// Client starts and manages the sweeps of a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 }
 
-// NewClient returns a client of the store.
+// NewClient returns a client for the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
 // Put creates the sweep if its Version is zero, and otherwise replaces the definition
 // of the stored sweep of that ID and Version. A new rate or parallelism applies from
-// the next checkpoints on. Put returns ErrInvalid or ErrNotFound. It returns
-// ErrConflict if another sweep has the name, if this one was changed in the meantime,
-// or if it has been started and its items would change.
+// the next checkpoints on. Put returns ErrInvalid for an invalid sweep and ErrNotFound
+// for an unknown ID. It returns ErrConflict if another sweep has the name, if this one
+// has another Version by now, or if it has been started and its items would change.
 func (c *Client) Put(ctx context.Context, sweep Sweep) (Sweep, error) {
 	if err := Normalize(&sweep); err != nil {
 		return Sweep{}, err
@@ -35,12 +35,13 @@ func (c *Client) Put(ctx context.Context, sweep Sweep) (Sweep, error) {
 	return stored, err
 }
 
-// Get returns the sweep with the given name, or ErrNotFound.
+// Get returns the sweep with the given name. It returns ErrNotFound for an unknown
+// name.
 func (c *Client) Get(ctx context.Context, name string) (Sweep, error) {
 	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
 }
 
-// ByID returns a sweep, or ErrNotFound.
+// ByID returns the sweep with the given ID. It returns ErrNotFound for an unknown ID.
 func (c *Client) ByID(ctx context.Context, id int64) (Sweep, error) {
 	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
 }
@@ -75,15 +76,16 @@ func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSweep(ctx, id)
 }
 
-// Start starts a sweep that is created or stopped; a sweep with a gate first waits for
-// the business. Items that failed before no longer count against its budget. Start
-// returns ErrConflict in other states.
+// Start starts a sweep that is created or stopped. A sweep with a gate first waits
+// until the business system opens it. Items that failed before no longer count against
+// its budget. The argument by names the user or program, for the history. Start returns
+// ErrConflict for a sweep in any other state, and ErrNotFound for an unknown sweep.
 func (c *Client) Start(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
 // StartAgain starts a sweep like Start, but also accepts a finished sweep, which then
-// processes its items again from the beginning. The list of failed items is cleared.
+// processes its items again from the beginning. It clears the list of failed items.
 func (c *Client) StartAgain(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
 }
@@ -91,27 +93,30 @@ func (c *Client) StartAgain(ctx context.Context, id int64, by string) (Sweep, er
 // Retry makes a stopped or finished sweep retry failed items: those with the given
 // indexes, or all if there are none. A stopped sweep then continues with its remaining
 // items. In all other respects Retry works like Start. It returns ErrInvalid if one of
-// the indexes is not that of a failed item, and ErrConflict in other states and if no
-// item failed.
+// the indexes is not that of a failed item, ErrConflict for a sweep in any other state
+// and if no item has failed, and ErrNotFound for an unknown sweep.
 func (c *Client) Retry(ctx context.Context, id int64, by string, indexes ...int64) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.retry(ctx, indexes) })
 }
 
-// Open is called by the business to start a sweep that waits for it. It returns
-// ErrConflict in other states.
+// Open opens the gate of a waiting sweep, which then runs. The business system calls
+// it. Open returns ErrConflict for a sweep in any other state, and ErrNotFound for an
+// unknown sweep.
 func (c *Client) Open(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.open(ctx) })
 }
 
 // Stop prevents further items from starting: none starts later than a second after Stop
 // has returned. Items in flight are finished. Stop returns ErrConflict unless the sweep
-// runs or waits; stopping a sweep that is already stopping has no effect.
+// is running or waiting, and ErrNotFound for an unknown sweep. It has no effect on a
+// sweep that is already stopping.
 func (c *Client) Stop(ctx context.Context, id int64, by, reason string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.stop(ctx, reason) })
 }
 
 // SetData changes the data that handlers get with every item. It returns ErrConflict
-// while the sweep runs, unless it is serial.
+// while the sweep is running, unless it is serial, ErrInvalid for invalid data, and
+// ErrNotFound for an unknown sweep.
 func (c *Client) SetData(ctx context.Context, id int64, by string, data json.RawMessage) (Sweep, error) {
 	if err := fairlead.CheckJSON("args", data); err != nil {
 		return Sweep{}, err

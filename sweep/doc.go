@@ -1,6 +1,6 @@
 // Package sweep processes very many items at a set rate: a range of numbers, the lines
-// of a file, or the keys of a table. Its shards are jobs; for the items only progress
-// is stored.
+// of a file, or the keys of a table. The shards of a sweep are jobs; its items are not
+// stored, only their progress.
 //
 //	items.Handle(mux, store, "thumbnail", items.Options{},
 //		func(ctx context.Context, item items.Item[Catalog]) error { return render(ctx, item.Index) })
@@ -10,7 +10,8 @@
 //	s, err = sweeps.Start(ctx, s.ID, "me")
 //	s, err = sweeps.Wait(ctx, s.ID)
 //
-// After a crash a shard continues from its last checkpoint, about a second back: an
-// item may be handled twice, and none is left out. Package sweep/items handles items;
-// this package defines sweeps, steers them and shares their rate among shards.
+// After a crash a shard continues from its last checkpoint, which is about a second old:
+// no item is skipped, but one may be handled twice, so handlers must be idempotent.
+// Package sweep/items handles items; this package defines sweeps, steers them and shares
+// their rate among shards.
 package sweep

@@ -35,19 +35,19 @@ func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensured, err
 }
 
-// Within returns a client that works inside the caller's transaction. See the Tx method
-// of the store in use.
+// Within returns a client that works inside the caller's transaction. Pass the result
+// of the store's Tx method.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{tx} }
 
-// TxClient is a client that works inside the caller's transaction. Its changes take
-// effect when the caller commits.
+// TxClient ensures sweeps inside the caller's transaction. Its changes take effect when
+// the caller commits.
 type TxClient struct {
 	tx CallerTx
 }
 
 // Ensure ensures a sweep inside the transaction, like Client.Ensure. It also returns
 // ErrConflict if another transaction changes the sweep at the same time; the caller
-// then starts again.
+// then rolls back and retries.
 func (c *TxClient) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensureIn(ctx, c.tx, declared)
 }

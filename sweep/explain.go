@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Explain reports how a sweep is doing, what stops it or slows it down, and why jobs of
-// its shards do not run. It returns ErrNotFound for an unknown sweep.
+// Explain reports the status of a sweep, the reasons why it is stopped or slow, and why
+// jobs of its shards are not running. It returns ErrNotFound for an unknown sweep.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	found, err := c.store.Sweeps(ctx, Filter{IDs: []int64{id}})
 	if err != nil {
@@ -87,13 +87,13 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 	case Created:
 		add(fairlead.NotStarted, "it has not been started")
 	case Waiting:
-		text := "it waits for the business to open it"
+		text := "it is waiting for the business system to open its gate"
 		if !s.AskedAt.IsZero() {
-			text += ", which got a message at " + stamp(s.AskedAt)
+			text += ", which was notified at " + stamp(s.AskedAt)
 		}
 		add(fairlead.AtBusiness, "%s", text)
 	case Stopping:
-		add(fairlead.IsStopped, "it is stopping%s: what is in flight ends", because(s.Reason))
+		add(fairlead.IsStopped, "it is stopping%s; items in flight will finish", because(s.Reason))
 	case Stopped:
 		add(fairlead.IsStopped, "it is stopped%s", because(s.Reason))
 	case Finished:
@@ -102,10 +102,10 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 	case Running:
 		for _, silent := range s.Silent {
 			sh := &s.shards[silent.Shard]
-			add(fairlead.IsSilent, "shard %d has not reported since %s and starts no items", sh.Number, stamp(sh.SavedAt))
+			add(fairlead.IsSilent, "shard %d has not reported since %s and is not starting items", sh.Number, stamp(sh.SavedAt))
 		}
 		if rate := ProgressOf(s.Record, s.shards).Rate; s.Rate > 0 && rate >= nearly*s.Rate {
-			add(fairlead.OverRate, "it starts as many items as its rate allows: %v per second", s.Rate)
+			add(fairlead.OverRate, "it is at its rate of %v items per second", s.Rate)
 		}
 	}
 	if o := s.Unhandled(nodes, s.tx.Now()); o != nil {
@@ -117,8 +117,8 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 // nearly is the part of its rate from which on a sweep goes as fast as it may.
 const nearly = 0.9
 
-// Unhandled returns the obstacle that no live node handles the sweep's items in its
-// queue, or nil if a node does.
+// Unhandled returns an obstacle if no live node handles the sweep's items in its queue,
+// and nil otherwise.
 func (s *Sweep) Unhandled(nodes []fairlead.Node, now time.Time) *fairlead.Obstacle {
 	o := &fairlead.Obstacle{Code: fairlead.NoNode}
 	var handled []string

@@ -45,7 +45,7 @@ func TestASweepSaysWhatKeepsItFromGoingOn(t *testing.T) {
 	s.explained(sw, fairlead.NotStarted)
 
 	s.start(sw)
-	if text := s.explained(sw, fairlead.AtBusiness).Reasons[0].Text; !strings.Contains(text, "which got a message at") {
+	if text := s.explained(sw, fairlead.AtBusiness).Reasons[0].Text; !strings.Contains(text, "which was notified at") {
 		t.Errorf("it says %q", text)
 	}
 	_, err = s.client.Open(t.Context(), sw.ID, "ann")

@@ -8,21 +8,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// GateKind is the kind of the jobs that notify the business that a sweep waits for it.
+// GateKind is the kind of the jobs that notify the business system of a waiting sweep.
 const GateKind = reserved.Gate
 
 // GateCall is the args of a job of kind GateKind.
 type GateCall struct {
-	URL   string          `json:"url"`
-	Sweep int64           `json:"sweep_id"`
-	Name  string          `json:"name"`
-	Run   int             `json:"run"`
-	Data  json.RawMessage `json:"data,omitempty"`
+	URL   string          `json:"url"`             // the gate's BeforeRun
+	Sweep int64           `json:"sweep_id"`        // ID of the sweep
+	Name  string          `json:"name"`            // name of the sweep
+	Run   int             `json:"run"`             // number of the run
+	Data  json.RawMessage `json:"data,omitempty"`  // the sweep's data
 	Again bool            `json:"again,omitempty"` // a node resumed a shard that another node had begun
 }
 
-// Resume notifies the business, if the sweep has a gate that it must pass before it
-// runs, that a node resumed a shard that another node had begun. The sweep continues.
+// Resume notifies the business system that a node resumed a shard that another node had
+// begun, if the sweep is running and has a BeforeRun gate. The sweep continues
+// meanwhile.
 func Resume(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, true, "", func(ctx context.Context, s *steering) error {
 		if s.State != Running || s.Gate.BeforeRun == "" {

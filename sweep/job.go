@@ -16,8 +16,8 @@ func IsShardKind(kind string) bool { return reserved.IsShard(kind) }
 const endless = 100 * 365 * 24 * time.Hour
 
 // ShardOptions returns the handler options for jobs that process shards, on a node or a
-// remote worker. The jobs take as long as the shard does, and must survive a long
-// outage of the store.
+// remote worker. These jobs run as long as their shards do, and survive a long outage
+// of the store.
 func ShardOptions() fairlead.HandlerOptions {
 	return fairlead.HandlerOptions{
 		TimeoutOf:   func(*fairlead.Job) time.Duration { return endless },
@@ -25,8 +25,8 @@ func ShardOptions() fairlead.HandlerOptions {
 	}
 }
 
-// ShardRetries lists the failed items of a shard that are to be retried, from an index
-// on.
+// ShardRetries lists at most the given number of failed items of a shard that wait for
+// a retry, starting at an index.
 func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, most int) ([]int64, error) {
 	items, err := store.FailedItems(ctx, ItemFilter{
 		Sweep: shard.Sweep, From: true, After: max(from, shard.From) - 1, Below: shard.To, Again: true, Limit: most,
@@ -41,8 +41,8 @@ func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, mos
 	return indexes, nil
 }
 
-// Of returns the ID of the sweep whose shard a job processes, or zero for any other
-// job.
+// Of returns the ID of the sweep to which a shard's job belongs. It returns zero for
+// any other job.
 func Of(job *fairlead.Job) int64 {
 	var args ShardArgs
 	if !IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {

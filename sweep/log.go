@@ -16,7 +16,8 @@ const maxLogText = 4000
 var logLevels = []string{"debug", "info", "warn", "error"}
 
 // Log stores log lines about items of a sweep, all or none. The default level of a line
-// is info. Log returns ErrInvalid or ErrNotFound.
+// is info. Log returns ErrInvalid for an invalid line, and ErrNotFound for an unknown
+// sweep.
 func (c *Client) Log(ctx context.Context, id int64, lines ...Log) error {
 	var found complaints
 	lines = slices.Clone(lines)
@@ -71,7 +72,7 @@ func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, erro
 }
 
 // Note adds an event to the history of a sweep without changing its state, for example
-// for a new rate.
+// when its rate has changed. It returns ErrNotFound for an unknown sweep.
 func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
 	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {
 		return s.tx.Record(ctx, Event{By: s.by, Action: action, From: s.State, To: s.State, Note: note})

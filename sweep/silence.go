@@ -18,11 +18,11 @@ const (
 	stale = 1250 * time.Millisecond
 )
 
-// Silence is a shard whose run is ordered to start no items, because it has not
+// Silence is a shard whose run must start no further items, because the run has not
 // reported for too long.
 type Silence struct {
-	Shard int
-	Since time.Time // latest time at which it receives the order; zero means from now on
+	Shard int       // number of the shard
+	Since time.Time // latest time at which the run receives this order; zero means from now on
 	Free  bool      // other shards have received its rate
 }
 

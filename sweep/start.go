@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// StartKind is the kind of the jobs that start a sweep. A schedule of such a job runs a
-// sweep repeatedly.
+// StartKind is the kind of the jobs that start a sweep. Use such a job as the template
+// of a schedule to run a sweep repeatedly.
 const StartKind = reserved.Start
 
-// StartArgs are the args of a job of kind StartKind.
+// StartArgs is the args of a job of kind StartKind.
 type StartArgs struct {
 	Sweep string `json:"sweep"`           // name of the sweep
-	Again bool   `json:"again,omitempty"` // restart a sweep that has finished from its first item
+	Again bool   `json:"again,omitempty"` // restart a finished sweep from its first item
 }
 
 // StartHandler returns the handler of StartKind. The job fails if its sweep cannot be

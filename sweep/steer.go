@@ -15,10 +15,10 @@ import (
 // the items' handler.
 func KindOf(kind string) string { return reserved.Shards + kind }
 
-// ShardArgs are the args of a job that processes a shard.
+// ShardArgs is the args of a job that processes a shard.
 type ShardArgs struct {
-	Sweep int64 `json:"sweep_id"`
-	Shard int   `json:"shard"`
+	Sweep int64 `json:"sweep_id"` // ID of the sweep
+	Shard int   `json:"shard"`    // number of the shard
 }
 
 // steering is a transaction that steers a sweep.
@@ -77,8 +77,8 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 	return after, idle, nil
 }
 
-// Steer checks a sweep: it ends the sweep if nothing is left to do, and shares its rate
-// and parallelism among the shards that run. It does nothing if another node holds the
+// Steer checks a sweep: it ends the sweep if no items are left, and shares its rate and
+// parallelism among the shards that run. It does nothing if another node holds the
 // sweep's lock.
 func Steer(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, false, "", leaveIt)

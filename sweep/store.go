@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps sweeps. The progress of a shard is written only by its run, under the
-// fence of its job: a run that has lost its lease no longer changes anything, and marks
-// never move backwards. Decisions about a sweep are made under its lock.
+// Store keeps sweeps. Only the run of a shard writes its progress, under the fence of
+// its job: a run that has lost its lease changes nothing more, and marks never move
+// backwards. Decisions about a sweep are made under its lock.
 type Store interface {
 	// PutSweep creates the sweep if its Version is zero, and otherwise replaces the
 	// definition of the stored sweep of that ID and Version. It returns the sweep as
@@ -112,7 +112,7 @@ type Tx interface {
 	// through NormalizeJobs, and they have no keys. Their tenant's MaxPending does not
 	// apply.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
-	// Record adds an event to the history, with the current time.
+	// Record adds an event with the current time to the history.
 	Record(ctx context.Context, event Event) error
 }
 
@@ -129,38 +129,38 @@ type CallerTx interface {
 // MaxShards is the maximum number of shards of a sweep.
 const MaxShards = 1000
 
-// Filter selects sweeps. An empty field matches all of them.
+// Filter selects sweeps. An empty field matches all sweeps.
 type Filter struct {
 	IDs     []int64
 	Names   []string
 	States  []State
 	Tenants []string
 	Below   int64 // only IDs below this one: the last ID of the previous page
-	Limit   int   // zero means 100
+	Limit   int   // maximum number of sweeps; zero means 100
 }
 
 // ItemFilter selects failed items.
 type ItemFilter struct {
 	Sweep int64
 	After int64 // only indexes above this one, if From is set
-	From  bool
-	Below int64 // only indexes below this one, unless it is zero
+	From  bool  // apply After
+	Below int64 // only indexes below this one; zero means all
 	Again bool  // only items that wait for a retry
-	Limit int   // zero means 100
+	Limit int   // maximum number of items; zero means 100
 }
 
 // LogFilter selects log lines.
 type LogFilter struct {
 	Sweep  int64
-	Levels []string
-	Index  *int64
-	Below  int64 // only IDs below this one: the last ID of the previous page
-	Limit  int   // zero means 100
+	Levels []string // only these levels; nil means all
+	Index  *int64   // only lines about this item; nil means all
+	Below  int64    // only IDs below this one: the last ID of the previous page
+	Limit  int      // maximum number of lines; zero means 100
 }
 
 // EventFilter selects events of a sweep.
 type EventFilter struct {
 	Sweep int64
 	Below int64 // only IDs below this one: the last ID of the previous page
-	Limit int   // zero means 100
+	Limit int   // maximum number of events; zero means 100
 }

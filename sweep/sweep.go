@@ -12,35 +12,35 @@ import (
 // A sweep is divided into shards. Each shard is a job that processes its part of the
 // items on the node that has claimed it.
 type Sweep struct {
-	ID   int64 // set by the store
-	Name string
-	Kind string          // kind of its items, which names their handler
+	ID   int64           // set by the store
+	Name string          // unique name
+	Kind string          // kind of its items, which selects their handler
 	Data json.RawMessage // data that the handler gets with every item
 
-	Source ItemSource
-	Items  []string // list of items, stored once with the sweep; passed to Put and not returned. See Source.Listed
-	From   int64    // first index
-	To     int64    // end of the indexes, exclusive; zero means all items of the source
+	Source ItemSource // source of the items; the zero value means that items have only an index
+	Items  []string   // list of items, stored once with the sweep; passed to Put and not returned. See Source.Listed
+	From   int64      // first index
+	To     int64      // end of the indexes, exclusive; zero means all items of the source
 
 	InFlight int     // maximum number of items handled at once, over all shards
 	Rate     float64 // items started per second, over all shards; zero = unlimited
 	Serial   bool    // process one item at a time, in order
 	Adaptive bool    // slow down while the target is slow or returns errors; Rate is the maximum
-	Window   int     // maximum number of items of a shard between the first that is not done and the last that was started; default derived from InFlight
+	Window   int     // maximum distance, in items of a shard, between the first unfinished item and the last started one; default derived from InFlight
 	Shards   int     // number of shards; default 1
 	PerCall  int     // number of items in one call of an HTTP target; default 1
 
-	Attempts    int           // attempts of one item; default 5
-	Backoff     time.Duration // pause between them; default 3s
+	Attempts    int           // maximum number of attempts per item; default 5
+	Backoff     time.Duration // pause between attempts of an item; default 3s
 	Timeout     time.Duration // timeout of one attempt
-	Budget      Budget
-	OnExhausted OnExhausted
+	Budget      Budget        // number of items that may fail before the sweep stops
+	OnExhausted OnExhausted   // what happens to an item after its last attempt; default ExhaustedAbandon
 
-	Gate Gate
+	Gate Gate // approval by a business system; the zero value means none
 
 	Queue    string // queue that decides which nodes run it; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
-	Priority int
+	Priority int    // jobs of sweeps with a higher priority start first
 
 	Version   int64     // grows with each change by a user; set by the store
 	CreatedAt time.Time // set by the store
@@ -50,8 +50,8 @@ type Sweep struct {
 // ItemSource is the source of a sweep's items. At most one of File, URL, Table and a
 // list is set; if none is set, items have only an index.
 type ItemSource struct {
-	File  string `json:"file,omitempty"` // name of a file; its lines are the items
-	URL   string `json:"url,omitempty"`  // URL of a text; its lines are the items
+	File  string `json:"file,omitempty"` // name of a file with one item per line
+	URL   string `json:"url,omitempty"`  // URL of a text with one item per line
 	Table *Table `json:"table,omitempty"`
 
 	// Listed is the number of items in the stored list, and Digest identifies the list.
@@ -61,36 +61,36 @@ type ItemSource struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Table is a database table whose rows are the items, identified by an integer key. The
+// Table is a database table with one item per row, identified by an integer key. The
 // index of an item is its key.
 type Table struct {
-	Database string   `json:"database"` // name of a configured database
-	Name     string   `json:"name"`
-	Key      string   `json:"key"`
+	Database string   `json:"database"`          // name of a configured database
+	Name     string   `json:"name"`              // name of the table
+	Key      string   `json:"key"`               // name of the integer key column
 	Columns  []string `json:"columns,omitempty"` // columns to read; empty means all
 }
 
 // Budget is the number of items that may fail before a sweep stops. If several fields
-// are set, the first one that is used up stops the sweep.
+// are set, the sweep stops when the first of them is used up.
 type Budget struct {
-	Items     int64   `json:"items,omitempty"`      // number of items; default 100
-	Percent   float64 `json:"percent,omitempty"`    // percentage of the items that ended since the last start, once there are 1000 of them
-	PerMinute int64   `json:"per_minute,omitempty"` // number of items within any minute
+	Items     int64   `json:"items,omitempty"`      // number of items that may fail; default 100
+	Percent   float64 `json:"percent,omitempty"`    // percentage of the items since the last start that may fail, once 1000 of them have ended
+	PerMinute int64   `json:"per_minute,omitempty"` // number of items that may fail within any minute
 }
 
-// OnExhausted selects what happens to an item whose attempts are used up.
+// OnExhausted selects what happens to an item that fails its last attempt.
 type OnExhausted string
 
-// The ways to handle used-up attempts.
+// The ways to handle an item that failed its last attempt.
 const (
 	ExhaustedAbandon OnExhausted = "abandon" // the item is recorded as failed and counts against the budget (the default)
-	ExhaustedStop    OnExhausted = "stop"    // the sweep stops; the item is not done
+	ExhaustedStop    OnExhausted = "stop"    // the sweep stops; the item remains to be done
 )
 
-// Gate lets the business approve a sweep before it runs.
+// Gate lets a business system approve a sweep before it runs.
 type Gate struct {
 	BeforeCreate string        `json:"before_create,omitempty"` // URL that may refuse the sweep when it is created
-	BeforeRun    string        `json:"before_run,omitempty"`    // URL that receives a message before a run; the sweep then waits until the business opens it
+	BeforeRun    string        `json:"before_run,omitempty"`    // URL that receives a message before a run; the sweep then waits until the business system opens it
 	Timeout      time.Duration `json:"timeout,omitempty"`       // time after which the message is sent again; default 30m
 }
 
@@ -99,59 +99,59 @@ type State string
 
 // The states of a sweep.
 const (
-	Created  State = "created"
-	Waiting  State = "waiting" // waits for the business to open it
-	Running  State = "running"
+	Created  State = "created"  // not started yet
+	Waiting  State = "waiting"  // waits for the business system to open its gate
+	Running  State = "running"  // items are processed
 	Stopping State = "stopping" // no more items start; items in flight are finished
-	Stopped  State = "stopped"
-	Finished State = "finished"
+	Stopped  State = "stopped"  // stopped with items left
+	Finished State = "finished" // all items are done or abandoned
 )
 
-// Status describes how a sweep is doing.
+// Status is the status of a sweep.
 type Status struct {
-	State     State
-	Reason    string    // why it stopped
+	State     State     // current state
+	Reason    string    // reason for stopping
 	Run       int       // number of times that it was started
 	StartedAt time.Time // time at which it first ran
 	EndedAt   time.Time // time at which it last stopped or finished
-	Silent    []Silence // number of shards whose runs have not reported for too long
+	Silent    []Silence // shards with a run that has not reported for too long
 	Progress
 }
 
 // Progress is the progress of a sweep over all its shards.
 type Progress struct {
-	Total     int64 // number of items; zero until the source has been counted
-	Marked    int64 // number of items before the first unfinished item of each shard
-	Done      int64
-	Abandoned int64 // number of items that failed for good
-	Again     int64 // the items among Abandoned that wait for a retry
-	Errors    int64 // number of failed attempts
-	InWindow  int64 // finished items after the first unfinished item of each shard
-	Rate      float64
+	Total     int64   // number of items; zero until the source has been counted
+	Marked    int64   // number of items before the first unfinished item of each shard
+	Done      int64   // number of items that succeeded
+	Abandoned int64   // number of items that failed for good
+	Again     int64   // the items among Abandoned that wait for a retry
+	Errors    int64   // number of failed attempts
+	InWindow  int64   // finished items after the first unfinished item of each shard
+	Rate      float64 // recent items per second
 }
 
 // Shard is a part of a sweep's items with its progress.
 type Shard struct {
-	Sweep  int64
-	Number int // counted from 0
-	From   int64
+	Sweep  int64 // ID of the sweep
+	Number int   // counted from 0
+	From   int64 // first index
 	To     int64 // zero if it ends with the source, at a position not known yet
 
 	Job   int64 // job that processes it; zero if there is none
-	Ended bool  // all its items are done or abandoned, and none waits for a retry
+	Ended bool  // whether all its items are done or abandoned, and none waits for a retry
 
 	Mark      int64           // all items before it are done, abandoned or in Pending
 	Behind    int64           // number of items from the first item in Pending before Mark up to Mark; zero if there is none
 	Window    []byte          // finished items after the mark, as package window encodes them
 	Pending   json.RawMessage // items that wait for their next attempt
-	Done      int64
-	Abandoned int64
+	Done      int64           // number of items that succeeded
+	Abandoned int64           // number of items that failed for good
 	Again     int64           // the items among Abandoned that wait for a retry
 	Errors    int64           // number of failed attempts
 	Source    json.RawMessage // position of the source, needed to continue
 
-	Share    Share     // its share of the sweep's rate and parallelism; nothing if it was granted to an earlier run
-	Told     Share     // the most that its run may be using: Share, and earlier grants until the run has received Share
+	Share    Share     // its share of the sweep's rate and parallelism; zero if it was granted to an earlier run
+	Told     Share     // maximum that its run may be using: Share, and earlier grants until the run has received Share
 	Used     Share     // share that it last reported to use
 	Fence    int64     // fence of the run that wrote this
 	SavedAt  time.Time // time of the last checkpoint
@@ -164,14 +164,14 @@ type Share struct {
 	InFlight int     `json:"in_flight,omitempty"` // zero means that nothing may start
 }
 
-// LeastRate is the rate of a run that may start nothing and still has items in flight:
-// zero would mean unlimited.
+// LeastRate is the rate of a run that may start nothing and still has items in flight.
+// A rate of zero would mean unlimited.
 const LeastRate = 1e-9
 
 // Checkpoint is the progress that the run of a shard stores about once a second.
 type Checkpoint struct {
 	Sweep, Job, Fence int64
-	Number            int
+	Number            int   // number of the shard
 	To                int64 // end of the shard, if it was not known before; zero leaves it unchanged
 	Mark              int64
 	Behind            int64
@@ -193,29 +193,29 @@ type Checkpoint struct {
 
 // Orders is the answer to a Checkpoint.
 type Orders struct {
-	Stop  bool // start no more items
-	Share Share
+	Stop  bool            // start no more items
+	Share Share           // share of the sweep's rate and parallelism
 	Data  json.RawMessage // data for the handler from now on
 	Left  int64           // remaining budget over all shards; negative = unlimited
 }
 
 // FailedItem is an item that failed for good.
 type FailedItem struct {
-	Sweep    int64
+	Sweep    int64 // ID of the sweep
 	Index    int64
-	Attempts int
-	Error    string
-	At       time.Time
-	Again    bool // the item waits for a retry
+	Attempts int       // number of attempts
+	Error    string    // text of the last failure
+	At       time.Time // time of the last failure
+	Again    bool      // the item waits for a retry
 }
 
-// Log is a log line about an item, written by the business or a handler.
+// Log is a log line about an item, written by a business system or a handler.
 type Log struct {
-	ID    int64 // set by the store
-	Sweep int64
-	Index int64
-	Level string
-	Text  string
+	ID    int64     // set by the store
+	Sweep int64     // ID of the sweep
+	Index int64     // index of the item
+	Level string    // debug, info, warn or error
+	Text  string    // text of the line, at most 4000 bytes
 	At    time.Time // set by the store
 }
 
@@ -224,8 +224,8 @@ type Event struct {
 	ID     int64     // set by the store; later events have larger IDs
 	At     time.Time // set by the store
 	By     string    // empty if the change was automatic
-	Action string
-	From   State
-	To     State
-	Note   string
+	Action string    // action or cause of the event
+	From   State     // state before
+	To     State     // state after
+	Note   string    // further details
 }

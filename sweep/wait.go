@@ -7,7 +7,7 @@ import (
 )
 
 // Wait blocks until a sweep has stopped or finished. It keeps waiting if the sweep was
-// never started or waits for the business. Wait returns ErrNotFound for an unknown
+// never started or is waiting at its gate. Wait returns ErrNotFound for an unknown
 // sweep. If the context ends first, Wait returns the context's error with the last
 // known state of the sweep.
 func (c *Client) Wait(ctx context.Context, id int64) (Sweep, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Receive makes requests part of the trace that their header names, if it does.
+// Receive adds requests to the trace named in their traceparent header, if present.
 func Receive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if parent := r.Header.Get(header); parent != "" {
@@ -23,13 +23,13 @@ func Receive(next http.Handler) http.Handler {
 	})
 }
 
-// Enqueuer stores jobs as a part of traces.
+// An Enqueuer creates spans for enqueued jobs.
 type Enqueuer struct {
 	tracer trace.Tracer
 }
 
-// NewEnqueuer makes an enqueuer whose spans go to the provider. Without one there
-// are no spans, and jobs belong to the trace that the context names.
+// NewEnqueuer returns an Enqueuer that sends its spans to the provider. Without a provider
+// it creates no spans, and jobs belong to the trace named in the context.
 func NewEnqueuer(provider trace.TracerProvider) *Enqueuer {
 	if provider == nil {
 		provider = noop.NewTracerProvider()
@@ -37,7 +37,7 @@ func NewEnqueuer(provider trace.TracerProvider) *Enqueuer {
 	return &Enqueuer{tracer: provider.Tracer(scope)}
 }
 
-// Enqueue calls store within a span, of which the jobs are told before.
+// Enqueue calls store within a span. It adds the span to the jobs first.
 func (e *Enqueuer) Enqueue(ctx context.Context, jobs []*fairlead.Job, store func(ctx context.Context) error) error {
 	ctx, span := e.tracer.Start(ctx, "enqueue", trace.WithSpanKind(trace.SpanKindProducer))
 	defer span.End()

@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Middleware makes each run of a job a span "run KIND" of the trace that the job
-// belongs to, or of a new one. It is to be the outermost middleware.
+// Middleware creates a span "run KIND" for each run of a job, in the job's trace or in a
+// new one. It should be the outermost middleware.
 //
-// The span tells the job's id, kind, queue, tenant and attempt, when it was
-// claimed, and its outcome: succeeded, failed (for good), retried (at a time of
-// the handler's choice), snoozed, waiting, released, error or panic. Whether an
-// error is tried again is not known here; the job's own history tells.
+// The span contains the job's ID, kind, queue, tenant and attempt, the time of the claim,
+// and the outcome: succeeded, failed (for good), retried (at a time chosen by the handler),
+// snoozed, waiting, released, error or panic. Whether an error leads to a retry is not
+// known at this point; see the job's history.
 func Middleware(provider trace.TracerProvider) fairlead.Middleware {
 	tracer := provider.Tracer(scope)
 	return func(next fairlead.Handler) fairlead.Handler {
@@ -48,7 +48,7 @@ func attributesOf(job *fairlead.Job) []attribute.KeyValue {
 	}
 }
 
-// end notes how a run ended. A panic goes on to the function that recovers it.
+// end records the outcome of a run. A panic continues to the function that recovers it.
 func end(span trace.Span, err error, returned bool) {
 	defer span.End()
 	how, failed := outcomeOf(err)

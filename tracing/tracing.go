@@ -1,5 +1,5 @@
-// Package tracing makes jobs part of OpenTelemetry traces: from who enqueued
-// them, through the queue, to their handler and what that calls.
+// Package tracing adds jobs to OpenTelemetry traces: from the program that enqueues a job,
+// through the queue, to the handler and its calls.
 //
 //	tracing.Stamp(ctx, job)                   // the job belongs to the trace of ctx
 //	err := client.Enqueue(ctx, job)
@@ -7,8 +7,8 @@
 //	mux.Use(tracing.Middleware(provider))     // its runs are spans of that trace
 //	calls.Transport = tracing.Transport(nil)  // and so are the calls they make
 //
-// What travels with a job is a W3C traceparent, in Job.Trace. Where nothing is
-// traced this package costs a look into the context.
+// Job.Trace stores a W3C traceparent. Without tracing, this package costs only a lookup in
+// the context.
 package tracing
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// scope names who made a span.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/fairlead-io/fairlead"
 
 const header = "traceparent"
 
-// Traceparent is the W3C traceparent of the span in ctx. It is empty if there is
-// none.
+// Traceparent returns the W3C traceparent of the span in ctx, or an empty string if ctx has
+// no span.
 func Traceparent(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ""
@@ -36,7 +36,7 @@ func Traceparent(ctx context.Context) string {
 	return carrier[header]
 }
 
-// Stamp makes jobs part of the trace in ctx. Those that belong to one stay there.
+// Stamp adds jobs to the trace in ctx. Jobs that already belong to a trace stay there.
 func Stamp(ctx context.Context, jobs ...*fairlead.Job) {
 	parent := Traceparent(ctx)
 	if parent == "" {
@@ -49,7 +49,7 @@ func Stamp(ctx context.Context, jobs ...*fairlead.Job) {
 	}
 }
 
-// within is ctx as a part of the trace that a traceparent names.
+// within returns a context in the trace that a traceparent names.
 func within(ctx context.Context, traceparent string) context.Context {
 	if traceparent == "" {
 		return ctx

@@ -11,10 +11,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Transport makes requests whose context has a span a span of their own, and
-// tells their target the trace. Its spans go to where that of the context goes.
-// They name the target's host and nothing more of its URL, which may hold
-// secrets, and not the host if the running job's URL is confidential. A nil base is http.DefaultTransport.
+// Transport returns a RoundTripper that creates a span for each request with a span in its
+// context, and sends the trace to the target. The new span uses the tracer provider of the
+// context's span. It names only the host of the URL, because the rest may contain secrets,
+// and not even the host if the running job's URL is confidential. A nil base means
+// http.DefaultTransport.
 func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -26,7 +27,7 @@ type transport struct {
 	base http.RoundTripper
 }
 
-// RoundTrip makes one request. Its span ends when the answer begins.
+// RoundTrip performs a request. Its span ends when the response headers arrive.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	caller := trace.SpanFromContext(request.Context())
 	if !caller.SpanContext().IsValid() {
@@ -60,7 +61,7 @@ func targetOf(request *http.Request) []attribute.KeyValue {
 	return attributes
 }
 
-// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the base transport.
 func (t *transport) CloseIdleConnections() {
 	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()

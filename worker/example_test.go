@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"os"
@@ -10,18 +11,19 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sweep/items"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
-// Mail is the input of jobs of the kind "mail".
+// Mail is the args of jobs of kind "mail".
 type Mail struct {
 	To string `json:"to"`
 }
 
 var mail = fairlead.NewKind[Mail]("mail")
 
-// A program that runs jobs of the kind "mail", eight at once, until it is told to
-// end. Handlers are those of embedded use.
+// Run jobs of kind "mail", at most eight at once, until the process gets a signal. The
+// handlers are the same as in a program with its own node.
 func Example() {
 	mux := fairlead.NewMux()
 	mail.Handle(mux, func(ctx context.Context, _ *fairlead.Job, args Mail) error {
@@ -36,6 +38,22 @@ func Example() {
 		Name:   "mailer",
 		Slots:  8,
 		Queues: []engine.Queue{{Name: "mail"}},
+	})
+	if err != nil {
+		log.Print(err)
+	}
+}
+
+// Handle the items of sweeps on a remote worker, which reads them from its own files.
+func ExampleHandleSweep() {
+	mux := fairlead.NewMux()
+	worker.HandleSweep(mux, "import", items.Options{Roots: []string{"/var/lib/imports"}}, func(_ context.Context, item items.Item[json.RawMessage]) error {
+		fmt.Println("line", item.Index, string(item.Text))
+		return nil
+	})
+	err := worker.Run(context.Background(), mux, worker.Options{
+		Server: "https://fairlead.example.com",
+		Token:  os.Getenv("FAIRLEAD_TOKEN"),
 	})
 	if err != nil {
 		log.Print(err)

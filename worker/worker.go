@@ -1,15 +1,18 @@
-// Package worker runs jobs in a program that can reach the service but not its
-// database: a remote worker.
+// Package worker runs jobs in a remote worker: a program that can reach the service but
+// not its database.
+//
+//	err := worker.Run(ctx, mux, worker.Options{Server: "https://fairlead.example.com", Token: token})
 //
 // A worker behaves like a node of package engine, with the same handlers, outcomes and
-// safeguards: it fences itself when it cannot confirm its lease in time, joins again
-// when it has lost the lease, and drains when its context ends. Its jobs come over the
-// network from any of the servers behind one address, and it leaves the housekeeping to
+// safeguards: it stops its handlers when it cannot confirm its lease in time, joins again
+// when it has lost the lease, and drains when its context ends. It gets its jobs over the
+// network from any of the servers behind one address, and leaves the housekeeping to
 // them.
 //
 // The outcomes of handlers (Fatal, RetryAt, SnoozeFor, Replace, Await, Release) are
-// sent to the service, which decides about retries as a node would. A job cannot be
-// completed inside the caller's own transaction, because the worker has no database.
+// sent to the service, which decides about retries as a node would. A handler cannot
+// complete its job inside its own transaction, because the worker has no access to the
+// database.
 package worker
 
 import (
@@ -33,18 +36,18 @@ type Options struct {
 	Server string // URL of the service
 	Token  string // token with the role worker; empty if the service requires none
 
-	Name    string // name for people
-	Version string // version of the program, for people
+	Name    string // display name
+	Version string // version of the program, for display
 
 	Slots  int            // maximum number of jobs that it runs at once; default 32
 	Queues []engine.Queue // queues that it serves; none means all
 
 	Poll  time.Duration // interval between checks for work when the worker is not woken; default 1s
 	Beat  time.Duration // interval between confirmations of its lease; default 2s
-	Lease time.Duration // how long its lease lasts without a beat; default 10s, at least three beats, at most 5m
-	Grace time.Duration // how long a handler may continue after its context has ended; default 5s
+	Lease time.Duration // duration of its lease without a beat; default 10s, at least three beats, at most 5m
+	Grace time.Duration // time for which a handler may continue after its context has ended; default 5s
 
-	DrainTimeout time.Duration // how long handlers may continue after Run's context has ended; default 30s
+	DrainTimeout time.Duration // time for which handlers may continue after Run's context has ended; default 30s
 
 	Logger    *slog.Logger      // default slog.Default()
 	Observer  engine.Observer   // default none
@@ -57,12 +60,12 @@ type Options struct {
 
 // Run runs a worker until ctx ends. It then takes no more jobs, lets running handlers
 // finish within Options.DrainTimeout, releases the remaining jobs, leaves, and returns
-// nil. If handlers ignore the end of their context, Run returns an error that says how
-// many.
+// nil. If handlers ignore the end of their contexts, Run returns an error with their
+// number.
 //
-// Run continues while the service cannot be reached. It stops with the service's error
-// if the service refuses the worker because of its token, and with ErrInvalid if the
-// service refuses its description of itself.
+// Run continues while the service cannot be reached. It returns the service's error if
+// the service refuses the worker because of its token, and ErrInvalid if the service
+// refuses the worker's description, such as its kinds or queues.
 func Run(ctx context.Context, mux *fairlead.Mux, options Options) error {
 	options, err := options.withDefaults()
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package batchscheduler is the API of batch_scheduler.BatchSchedulerService,
-// generated from its schema.
+// Package batchscheduler is the API of batch_scheduler.BatchSchedulerService, generated
+// from its schema.
 package batchscheduler

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Client calls the methods of a service. Generated code gives them their types.
+// A Client calls the methods of a service. Generated code adds the types.
 type Client struct {
 	methods map[protoreflect.Name]*connect.Client[box, box]
 }
 
-// NewClient makes a client of the service below a base URL.
+// NewClient returns a client of the service at a base URL.
 func NewClient(web connect.HTTPClient, baseURL string, service protoreflect.ServiceDescriptor, options ...connect.ClientOption) *Client {
 	baseURL = strings.TrimRight(baseURL, "/")
 	methods := service.Methods()
@@ -28,8 +28,8 @@ func NewClient(web connect.HTTPClient, baseURL string, service protoreflect.Serv
 	return client
 }
 
-// Call calls a method that answers once. Its error is a *connect.Error. It panics if the
-// service has no such method, or if that answers with another message.
+// Call calls a method with a single response. Its error is a *connect.Error. It panics if
+// the service has no such method, or if the method has another response type.
 func Call[Answer proto.Message](ctx context.Context, client *Client, method protoreflect.Name, request proto.Message) (Answer, error) {
 	response, err := client.methods[method].CallUnary(ctx, connect.NewRequest(&box{request}))
 	if err != nil {
@@ -39,7 +39,7 @@ func Call[Answer proto.Message](ctx context.Context, client *Client, method prot
 	return response.Msg.Message.(Answer), nil
 }
 
-// Watch calls a method that answers again and again. It panics as Call does.
+// Watch calls a method with a stream of responses. It panics like Call.
 func Watch[Answer proto.Message](ctx context.Context, client *Client, method protoreflect.Name, request proto.Message) (*Stream[Answer], error) {
 	answers, err := client.methods[method].CallServerStream(ctx, connect.NewRequest(&box{request}))
 	if err != nil {
@@ -48,7 +48,7 @@ func Watch[Answer proto.Message](ctx context.Context, client *Client, method pro
 	return &Stream[Answer]{answers}, nil
 }
 
-// Stream is the answers of a method that answers again and again.
+// A Stream is the stream of responses of a method.
 //
 //	for stream.Receive() {
 //		use(stream.Msg())
@@ -60,23 +60,24 @@ type Stream[Answer proto.Message] struct {
 	answers *connect.ServerStreamForClient[box]
 }
 
-// Receive waits for the next answer. It reports false when there is none any more.
+// Receive waits for the next response. It returns false at the end of the stream.
 func (s *Stream[Answer]) Receive() bool { return s.answers.Receive() }
 
-// Msg is the answer that Receive waited for. The stream does not touch it again.
+// Msg returns the response read by the last call to Receive. The stream does not reuse it.
 func (s *Stream[Answer]) Msg() Answer {
-	answer, _ := s.answers.Msg().Message.(Answer) // there is none before the first
+	answer, _ := s.answers.Msg().Message.(Answer) // nil before the first response
 	return answer
 }
 
-// Err is why Receive reported false; nil if the server ended the stream.
+// Err returns the error that ended the stream, or nil if the server ended it normally.
 func (s *Stream[Answer]) Err() error { return s.answers.Err() }
 
-// ResponseHeader returns the headers of the stream. It waits for them.
+// ResponseHeader waits for the headers of the stream and returns them.
 func (s *Stream[Answer]) ResponseHeader() http.Header { return s.answers.ResponseHeader() }
 
-// ResponseTrailer returns the trailers. There are none before Receive has reported false.
+// ResponseTrailer returns the trailers. They are available after Receive has returned
+// false.
 func (s *Stream[Answer]) ResponseTrailer() http.Header { return s.answers.ResponseTrailer() }
 
-// Close ends the stream.
+// Close closes the stream.
 func (s *Stream[Answer]) Close() error { return s.answers.Close() }

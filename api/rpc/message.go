@@ -1,9 +1,9 @@
 // Package rpc calls and serves the methods of the schema over Connect, gRPC and gRPC-Web.
 //
-// Connect's clients and handlers are generic over the Go types of a request and an answer,
-// and Go compiles them anew for each pair. Here one type stands for all messages, so that
-// they are compiled once and not for each method. Which message it stands for is decided
-// by the method's descriptor, at run time. Nothing of that is seen on the wire.
+// Connect's clients and handlers are generic over the Go types of requests and responses,
+// and Go compiles them for each pair of types. This package uses one type for all messages,
+// so that they are compiled only once. The method's descriptor determines the actual
+// message type at run time. The wire format is not affected.
 package rpc
 
 import (
@@ -15,17 +15,17 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// box holds any message. Codecs read and write the message inside, because they ask only
-// for its ProtoReflect.
+// box contains any message. Codecs read and write the message inside, because they only use
+// its ProtoReflect.
 type box struct {
 	proto.Message
 }
 
-// Reset empties the message inside. Without it protobuf would clear field by field.
+// Reset resets the message inside. Without this method, protobuf would clear each field.
 func (b *box) Reset() { proto.Reset(b.Message) }
 
-// Message returns the message that an interceptor sees as the Any of a request or an
-// answer, or that passes through a stream. It returns nil if there is none.
+// Message returns the message in the Any of a request or response seen by an interceptor,
+// or in a message of a stream. It returns nil if there is none.
 func Message(seen any) proto.Message {
 	if boxed, ok := seen.(*box); ok {
 		return boxed.Message
@@ -34,12 +34,12 @@ func Message(seen any) proto.Message {
 	return message
 }
 
-// emptyRequest puts an empty request of the method into a box.
+// emptyRequest sets an empty request of the method.
 func emptyRequest(spec connect.Spec, into any) error {
 	return fill(into, spec.Schema.(protoreflect.MethodDescriptor).Input())
 }
 
-// emptyAnswer puts an empty answer of the method into a box.
+// emptyAnswer sets an empty response of the method.
 func emptyAnswer(spec connect.Spec, into any) error {
 	return fill(into, spec.Schema.(protoreflect.MethodDescriptor).Output())
 }
@@ -53,7 +53,7 @@ func fill(into any, descriptor protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// Procedure is the path at which a method is served.
+// Procedure returns the path of a method.
 func Procedure(method protoreflect.MethodDescriptor) string {
 	return "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 }

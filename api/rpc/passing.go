@@ -9,13 +9,13 @@ import (
 )
 
 // Passes reports whether a call failed without a decision of the service about its request:
-// the service was not reached, broke off before its answer was complete, did not answer in
-// time, or is stopping. The same call may succeed later, or at another server behind the
-// same address. It may also have been carried out, with its answer lost.
+// the service was unreachable, closed the connection before its response was complete, did
+// not respond in time, or is shutting down. The same call may succeed later, or on another
+// server at the same address. It may also have been carried out, with its response lost.
 //
-// Connect gives such failures many codes: a connection that was reset is CodeCanceled, and
-// so is a call that the caller cancelled. Only the caller's own context distinguishes the
-// two, so check that first.
+// Connect uses many codes for such failures: a connection reset is CodeCanceled, and so is
+// a call that the caller cancelled. Only the caller's own context distinguishes the two, so
+// check that first.
 func Passes(err error) bool {
 	var failed *connect.Error
 	if !errors.As(err, &failed) {
@@ -29,15 +29,16 @@ func Passes(err error) bool {
 	case connect.CodeUnknown:
 		return !connect.IsWireError(err) && !refusedByProxy(failed.Message())
 	case connect.CodeResourceExhausted:
-		return !connect.IsWireError(err) // the service says this of requests that are too large
+		return !connect.IsWireError(err) // the service's own error for requests that are too large
 	}
-	// A message that cannot be encoded has a code of the client as well, and never passes.
+	// A message that cannot be encoded also has a client-side code, and is never retryable.
 	return !connect.IsWireError(err) && (errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(failed.Message(), "stream error: "))
 }
 
-// refusedByProxy reports whether a status line, which is the message of an answer that is
-// not the service's, says that the request itself is at fault, for example too large. Such
-// a request would be refused again. 408 is about a connection that was too slow.
+// refusedByProxy reports whether a status line, which is the message of a response from
+// another program than the service, means that the request itself is at fault, for example
+// because it is too large. Such a request would be refused again. Status 408 concerns a
+// slow connection instead.
 func refusedByProxy(status string) bool {
 	return len(status) > 3 && status[0] == '4' && status[3] == ' ' && !strings.HasPrefix(status, "408")
 }

@@ -1,6 +1,6 @@
-// Command riversqlite measures River on SQLite for the comparison in the
-// directory above. It is a module of its own because River's SQLite driver fits
-// an older version of River than its PostgreSQL driver.
+// Command riversqlite measures River on SQLite for the comparison in the parent directory.
+// It is a separate module because River's SQLite driver requires an older version of River
+// than its PostgreSQL driver.
 package main
 
 import (
@@ -125,7 +125,7 @@ type args struct {
 	bench.Args
 }
 
-// Kind names the type of job.
+// Kind returns the type of job.
 func (args) Kind() string { return "bench" }
 
 type worker struct {

@@ -21,11 +21,11 @@ type cluster struct {
 	mu         sync.Mutex
 	connectors map[string]*connector
 	offsets    map[string]map[string]Offset // by connector and partition; they outlive connectors
-	rebalanced time.Time                    // until then the workers are busy with themselves
+	rebalanced time.Time                    // end of the current rebalance
 	breakNew   string
 }
 
-// answer is what a request gets.
+// answer is the response to a request.
 type answer struct {
 	status int
 	body   any
@@ -35,12 +35,12 @@ func problem(status int, format string, args ...any) answer {
 	return answer{status, map[string]any{"error_code": status, "message": fmt.Sprintf(format, args...)}}
 }
 
-// serve answers a request: it may fail before or after it is carried out, and the
+// serve answers a request. The request may fail before or after it is carried out, and the
 // watcher sees it in between.
 func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the caller is gone
+		return // the caller has disconnected
 	}
 	request := Request{Cluster: c.name, Method: r.Method, Path: r.URL.Path, Connector: connectorOf(r, body)}
 	f := c.fleet
@@ -78,10 +78,10 @@ func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(got.status)
-	_ = json.NewEncoder(w).Encode(got.body) // the caller may be gone
+	_ = json.NewEncoder(w).Encode(got.body) // the caller may have disconnected
 }
 
-// connectorOf is the connector that a request is about.
+// connectorOf returns the name of the connector that a request concerns.
 func connectorOf(r *http.Request, body []byte) string {
 	if name, _ := split(r); name != "" {
 		return name
@@ -93,7 +93,7 @@ func connectorOf(r *http.Request, body []byte) string {
 	return created.Name
 }
 
-// split is the connector and the rest of a path.
+// split splits a path into the connector and the rest.
 func split(r *http.Request) (name, rest string) {
 	path, below := strings.CutPrefix(r.URL.EscapedPath(), "/connectors/")
 	if !below {
@@ -106,7 +106,7 @@ func split(r *http.Request) (name, rest string) {
 	return name, rest
 }
 
-// handle carries a request out.
+// handle carries out a request.
 func (c *cluster) handle(r *http.Request, body []byte) answer {
 	options := c.fleet.options
 	if user, password, _ := r.BasicAuth(); options.Username != "" && (user != options.Username || password != options.Password) {
@@ -162,8 +162,8 @@ func (c *cluster) handle(r *http.Request, body []byte) answer {
 	return problem(http.StatusMethodNotAllowed, "HTTP 405 Method Not Allowed")
 }
 
-// needsLeader reports whether the leader of the workers has to carry out a
-// request, which it does not while they rebalance.
+// needsLeader reports whether a request must be carried out by the leader of the workers,
+// which does not do so during a rebalance.
 func needsLeader(what string) bool {
 	switch what {
 	case "GET ", "DELETE ", "GET config", "PUT config", "PUT stop", "POST restart", "PATCH offsets", "DELETE offsets":
@@ -172,8 +172,7 @@ func needsLeader(what string) bool {
 	return false
 }
 
-// noSuch is the answer for a connector that is not there, which differs by what
-// was asked.
+// noSuch returns the response for an unknown connector, which depends on the request.
 func (c *cluster) noSuch(what, name string) answer {
 	switch what {
 	case "GET status":
@@ -184,5 +183,5 @@ func (c *cluster) noSuch(what, name string) answer {
 	return problem(http.StatusNotFound, "Connector %s not found", name)
 }
 
-// rebalance begins a rebalance.
+// rebalance starts a rebalance.
 func (c *cluster) rebalance() { c.rebalanced = time.Now().Add(c.fleet.options.Rebalance) }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The states of connectors and tasks.
+// States of connectors and tasks.
 const (
 	Running    = "RUNNING"
 	Paused     = "PAUSED"
@@ -18,18 +18,18 @@ const (
 	Unassigned = "UNASSIGNED"
 )
 
-// connector is one connector of a cluster. What is asked for shows later.
+// connector is one connector of a cluster. Requested changes become visible later.
 type connector struct {
 	config  map[string]string
-	target  string // asked for last
-	shown   string // before that; empty if the connector is new
+	target  string // last requested state
+	shown   string // state before that; empty if the connector is new
 	changed time.Time
-	tasks   int // in the records of the cluster
-	broken  int // restarts until its tasks run; negative: never
+	tasks   int // number of tasks in the records of the cluster
+	broken  int // restarts until the tasks run; negative = never
 	trace   string
 }
 
-// put adds a connector whose state shows already.
+// put adds a connector with its state already visible.
 func (c *cluster) put(name string, wanted Connector) {
 	made := &connector{config: maps.Clone(wanted.Config), target: wanted.State}
 	if made.config == nil {
@@ -46,14 +46,14 @@ func (c *cluster) put(name string, wanted Connector) {
 	c.alter(name, wanted.Offsets)
 }
 
-// get is a connector as it is to be.
+// get returns a connector in its target state.
 func (c *cluster) get(name string) Connector {
 	found := c.connectors[name]
 	return Connector{Config: maps.Clone(found.config), State: found.target, Offsets: c.listOffsets(name)}
 }
 
-// plan gives a connector the tasks that it asks for when it starts, and takes
-// them away when it is stopped. One that is paused keeps those it has.
+// plan assigns tasks to a starting connector, and removes them from a stopped one. A paused
+// connector retains its tasks.
 func (n *connector) plan() {
 	switch n.target {
 	case Running:
@@ -66,18 +66,18 @@ func (n *connector) plan() {
 	}
 }
 
-// ask changes what a connector is to be.
+// ask changes the target state of a connector.
 func (n *connector) ask(target string, settle time.Duration) {
 	if target == n.target {
 		return
 	}
 	n.shown, n.target, n.changed = n.state(settle), target, time.Now()
 	if target == Stopped {
-		n.plan() // the records forget the tasks at once
+		n.plan() // the records drop the tasks immediately
 	}
 }
 
-// state is what the status shows. It is empty if there is no status yet.
+// state returns the visible state, or an empty string if there is no status yet.
 func (n *connector) state(settle time.Duration) string {
 	if time.Since(n.changed) < settle {
 		return n.shown
@@ -88,7 +88,7 @@ func (n *connector) state(settle time.Duration) string {
 	return n.target
 }
 
-// alter changes offsets. A null one makes the cluster forget its partition.
+// alter changes offsets. A null offset makes the cluster remove its partition.
 func (c *cluster) alter(name string, changes []Offset) {
 	if c.offsets[name] == nil {
 		c.offsets[name] = map[string]Offset{}
@@ -111,7 +111,7 @@ func (c *cluster) listOffsets(name string) []Offset {
 	return list
 }
 
-// tidy writes JSON with names in order and numbers as they were.
+// tidy returns JSON with sorted names and numbers in their original form.
 func tidy(raw json.RawMessage) json.RawMessage {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -1,8 +1,8 @@
-// Package connecttest is a double of Kafka Connect for tests: clusters that
-// answer the REST API for connectors as the real workers do, over HTTP.
+// Package connecttest is a fake of Kafka Connect for tests: clusters that serve the REST
+// API for connectors over HTTP like the real workers.
 //
-// Connectors have config, state, tasks and offsets. A change of state is accepted
-// at once and takes a moment to show; offsets can be altered only while a connector
-// is stopped, and outlive it; after changes the workers rebalance and answer 409
-// for a while. Failures and slowness are injected.
+// Connectors have a config, a state, tasks and offsets. A change of state is accepted at
+// once and becomes visible after a delay. Offsets can be changed only while a connector is
+// stopped, and outlive it. After changes the workers rebalance and answer 409 for a while.
+// Tests can inject failures and delays.
 package connecttest

@@ -7,45 +7,46 @@ import (
 	"strings"
 )
 
-// Failure says which requests fail. Empty fields fit every request.
+// A Failure selects requests that fail. Empty fields match every request.
 type Failure struct {
 	Cluster string
 	Method  string
-	Path    string  // a part of the path
-	Ratio   float64 // of the requests that fit; zero is all of them
+	Path    string  // substring of the path
+	Ratio   float64 // share of the matching requests; zero = all
 	Seed    uint64
-	// PerConnector chooses connectors by the ratio, not requests: all requests about
-	// those fail, up to Times for each.
+	// PerConnector applies the ratio to connectors instead of requests: all requests about the
+	// chosen connectors fail, up to Times for each.
 	PerConnector bool
-	Times        int // how often, for each connector if PerConnector; zero is always
-	Status       int // 500 by default
+	Times        int // number of failures, for each connector if PerConnector is set; zero = unlimited
+	Status       int // default 500
 	Message      string
-	// After carries the request out first, as when the answer is lost.
+	// After carries out the request before it fails, as if the response was lost.
 	After bool
 }
 
-// failing is a failure with what has come of it so far.
+// failing is an injected failure with its current counts.
 type failing struct {
 	Failure
 	random *rand.Rand
 	counts map[string]int
 }
 
-// Fail injects a failure until Heal.
+// Fail injects a failure until Heal is called.
 func (f *Fleet) Fail(failure Failure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failures = append(f.failures, &failing{Failure: failure, random: rand.New(rand.NewPCG(failure.Seed, 0)), counts: map[string]int{}})
 }
 
-// Heal ends all failures.
+// Heal removes all failures.
 func (f *Fleet) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failures = nil
 }
 
-// fails is the failure that meets a request, if one does. The fleet's lock is held.
+// fails returns the failure that applies to a request, or nil. The caller must hold the
+// fleet's lock.
 func (f *Fleet) fails(r Request) *failing {
 	for _, failure := range f.failures {
 		if failure.meets(r) {
@@ -76,7 +77,7 @@ func (f *failing) meets(r Request) bool {
 	return true
 }
 
-// chance is a number between 0 and 1 that a name has with a seed.
+// chance returns a number between 0 and 1 that depends only on a name and a seed.
 func chance(name string, seed uint64) float64 {
 	hash := fnv.New64a()
 	hash.Write([]byte(name))

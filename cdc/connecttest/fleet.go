@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Options say what the clusters are like. The zero value is two clusters, "a" and
-// "b", that do everything at once.
+// Options configures the clusters. The zero value is two clusters, "a" and "b", that apply
+// all changes immediately.
 type Options struct {
 	Clusters  []string
-	Settle    time.Duration // how long a change of state takes to show
-	Rebalance time.Duration // how long 409 is answered after a connector comes, changes or goes
-	Latency   time.Duration // of each answer
-	Username  string        // asked for if it is not empty
+	Settle    time.Duration // delay until a change of state becomes visible
+	Rebalance time.Duration // period of 409 responses after a connector is added, changed or removed
+	Latency   time.Duration // delay of each response
+	Username  string        // required in requests unless empty
 	Password  string
-	// Old answers as a version before 3.5 does, which knows neither stopping nor
-	// offsets; NoInitialState as one before 3.7, where connectors are made running.
+	// Old simulates a version before 3.5, which has neither stopping nor offsets.
+	// NoInitialState simulates a version before 3.7, where new connectors always run.
 	Old            bool
 	NoInitialState bool
 }
 
-// Fleet is some clusters.
+// A Fleet is a set of clusters.
 type Fleet struct {
 	options  Options
 	clusters map[string]*cluster
@@ -36,30 +36,30 @@ type Fleet struct {
 	requests []Request
 }
 
-// Request is one that a cluster got.
+// A Request is a request to a cluster.
 type Request struct {
 	Cluster   string
 	Method    string
-	Path      string // below the address of the cluster
-	Connector string // that it is about, if any
-	Number    int    // of all requests to the fleet, from 1
-	Status    int    // that was answered; zero while it is not
+	Path      string // path below the URL of the cluster
+	Connector string // connector that the request concerns, if any
+	Number    int    // number of the request to the fleet, starting at 1
+	Status    int    // status of the response; zero before the response
 }
 
-// Connector is what a cluster has of a connector.
+// A Connector is the state of a connector on a cluster.
 type Connector struct {
 	Config  map[string]string
-	State   string // RUNNING by default
+	State   string // default RUNNING
 	Offsets []Offset
 }
 
-// Offset is how far a connector has read in one partition.
+// An Offset is the read position of a connector in one partition.
 type Offset struct {
 	Partition json.RawMessage `json:"partition"`
 	Offset    json.RawMessage `json:"offset"`
 }
 
-// New starts clusters that end with the test.
+// New starts clusters and stops them at the end of the test.
 func New(t testing.TB, options Options) *Fleet {
 	t.Helper()
 	f := Start(options)
@@ -67,7 +67,7 @@ func New(t testing.TB, options Options) *Fleet {
 	return f
 }
 
-// Start starts clusters that end when they are closed.
+// Start starts clusters. The caller must call Close.
 func Start(options Options) *Fleet {
 	if options.Clusters == nil {
 		options.Clusters = []string{"a", "b"}
@@ -81,17 +81,17 @@ func Start(options Options) *Fleet {
 	return f
 }
 
-// Close ends the clusters.
+// Close stops the clusters.
 func (f *Fleet) Close() {
 	for _, c := range f.clusters {
 		c.server.Close()
 	}
 }
 
-// URL is the address of a cluster.
+// URL returns the URL of a cluster.
 func (f *Fleet) URL(cluster string) string { return f.clusters[cluster].server.URL }
 
-// Add puts a connector on a cluster, as if it had been there for long.
+// Add adds a connector to a cluster, without visible transitions.
 func (f *Fleet) Add(cluster, name string, connector Connector) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -99,7 +99,7 @@ func (f *Fleet) Add(cluster, name string, connector Connector) {
 	c.put(name, connector)
 }
 
-// SetOffsets changes the offsets of a connector, as reading on would.
+// SetOffsets changes the offsets of a connector, as if it had read more.
 func (f *Fleet) SetOffsets(cluster, name string, offsets []Offset) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -108,7 +108,7 @@ func (f *Fleet) SetOffsets(cluster, name string, offsets []Offset) {
 	c.alter(name, offsets)
 }
 
-// SetConfig changes the config of a connector, as an operator would.
+// SetConfig changes the config of a connector, as if an operator had done so.
 func (f *Fleet) SetConfig(cluster, name string, config map[string]string) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -116,8 +116,7 @@ func (f *Fleet) SetConfig(cluster, name string, config map[string]string) {
 	c.connectors[name].config = maps.Clone(config)
 }
 
-// Break makes the tasks of a connector fail; restarting it heals it that many
-// restarts later.
+// Break makes the tasks of a connector fail until it has been restarted that many times.
 func (f *Fleet) Break(cluster, name, trace string, restarts int) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -125,8 +124,8 @@ func (f *Fleet) Break(cluster, name, trace string, restarts int) {
 	c.connectors[name].broken, c.connectors[name].trace = restarts, trace
 }
 
-// BreakNew makes every connector that comes to a cluster fail for good, until it
-// is called with an empty trace.
+// BreakNew makes every connector added to a cluster fail permanently, until it is called
+// with an empty trace.
 func (f *Fleet) BreakNew(cluster, trace string) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -134,7 +133,7 @@ func (f *Fleet) BreakNew(cluster, trace string) {
 	c.breakNew = trace
 }
 
-// Remove takes a connector away, as an operator would.
+// Remove removes a connector, as if an operator had done so.
 func (f *Fleet) Remove(cluster, name string) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -142,9 +141,8 @@ func (f *Fleet) Remove(cluster, name string) {
 	delete(c.connectors, name)
 }
 
-// Snapshot is everything that the clusters have: the connectors of each by their
-// names, in the states that they are to be in, with the partitions of their offsets
-// in order and written the same way each time.
+// Snapshot returns the state of all clusters: the connectors of each by name, in their
+// target states. The partitions of the offsets are sorted and formatted consistently.
 func (f *Fleet) Snapshot() map[string]map[string]Connector {
 	all := map[string]map[string]Connector{}
 	for name, c := range f.clusters {
@@ -158,7 +156,7 @@ func (f *Fleet) Snapshot() map[string]map[string]Connector {
 	return all
 }
 
-// Requests lists the requests that were answered.
+// Requests returns the requests that were answered.
 func (f *Fleet) Requests() []Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,8 +169,8 @@ func (f *Fleet) Requests() []Request {
 	return answered
 }
 
-// Watch calls a function with each request after it was carried out and before it
-// is answered. It may be used to break off the caller.
+// Watch calls a function with each request after it was carried out and before it is
+// answered. The function may be used to interrupt the caller.
 func (f *Fleet) Watch(watch func(Request)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

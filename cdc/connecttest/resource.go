@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// handleAll answers what is about no single connector.
+// handleAll answers requests that do not concern a single connector.
 func (c *cluster) handleAll(r *http.Request, body []byte) answer {
 	switch path := strings.TrimSuffix(r.URL.Path, "/"); {
 	case path == "" && r.Method == http.MethodGet:
@@ -31,7 +31,7 @@ func (c *cluster) handleAll(r *http.Request, body []byte) answer {
 	return problem(http.StatusNotFound, "HTTP 404 Not Found")
 }
 
-// create makes a connector.
+// create creates a connector.
 func (c *cluster) create(body []byte) answer {
 	var wanted struct {
 		Name         string            `json:"name"`
@@ -59,7 +59,7 @@ func (c *cluster) create(body []byte) answer {
 	return c.make(wanted.Name, wanted.Config, wanted.InitialState)
 }
 
-// make adds a connector, whose status is not known for a moment.
+// make adds a connector, with a status that is unknown at first.
 func (c *cluster) make(name string, config map[string]string, state string) answer {
 	if refused := validate(name, config); refused != nil {
 		return *refused
@@ -74,7 +74,7 @@ func (c *cluster) make(name string, config map[string]string, state string) answ
 	return answer{http.StatusCreated, c.info(name, made)}
 }
 
-// putConfig replaces the config of a connector, or makes one.
+// putConfig replaces the config of a connector, or creates the connector.
 func (c *cluster) putConfig(name string, body []byte) answer {
 	var config map[string]string
 	if err := json.Unmarshal(body, &config); err != nil {
@@ -90,13 +90,13 @@ func (c *cluster) putConfig(name string, body []byte) answer {
 	config["name"] = name
 	found.config = config
 	if found.target == Running {
-		found.shown, found.changed = Unassigned, time.Now() // it is restarted
+		found.shown, found.changed = Unassigned, time.Now() // restarting
 	}
 	c.rebalance()
 	return answer{http.StatusOK, c.info(name, found)}
 }
 
-// validate refuses a config that no connector can work with.
+// validate rejects a config that no connector can work with.
 func validate(name string, config map[string]string) *answer {
 	if given := config["name"]; given != "" && given != name {
 		refused := problem(http.StatusBadRequest, "Connector name configuration (%s) doesn't match connector name in the URL (%s)", given, name)
@@ -113,9 +113,9 @@ func validate(name string, config map[string]string) *answer {
 	return nil
 }
 
-// info is the record of a connector.
+// info returns the record of a connector.
 func (c *cluster) info(name string, found *connector) any {
-	found.state(c.fleet.options.Settle) // a connector that has started has tasks
+	found.state(c.fleet.options.Settle) // adds the tasks of a started connector
 	tasks := []map[string]any{}
 	for i := range found.tasks {
 		tasks = append(tasks, map[string]any{"connector": name, "task": i})
@@ -123,7 +123,7 @@ func (c *cluster) info(name string, found *connector) any {
 	return map[string]any{"name": name, "config": found.config, "tasks": tasks, "type": "source"}
 }
 
-// status is what the workers report.
+// status returns the status that the workers report.
 func (c *cluster) status(name string, found *connector) answer {
 	state := found.state(c.fleet.options.Settle)
 	if state == "" {
@@ -145,8 +145,8 @@ func (c *cluster) status(name string, found *connector) answer {
 	}}
 }
 
-// shownTasks is how many tasks the status shows: those of a connector that is
-// being stopped are there until they have ended.
+// shownTasks returns the number of tasks in the status. Tasks of a stopping connector are
+// included until they have ended.
 func (n *connector) shownTasks(state string) int {
 	if n.tasks == 0 && state == Running {
 		return 1
@@ -154,7 +154,7 @@ func (n *connector) shownTasks(state string) int {
 	return n.tasks
 }
 
-// restart starts what has failed anew.
+// restart restarts failed tasks.
 func (c *cluster) restart(name string, found *connector, r *http.Request) answer {
 	if found.broken > 0 {
 		found.broken--
@@ -165,7 +165,7 @@ func (c *cluster) restart(name string, found *connector, r *http.Request) answer
 	return answer{http.StatusAccepted, c.status(name, found).body}
 }
 
-// modifyOffsets alters or forgets the offsets of a connector that is stopped.
+// modifyOffsets changes or removes the offsets of a stopped connector.
 func (c *cluster) modifyOffsets(name string, found *connector, method string, body []byte) answer {
 	if found.target != Stopped || found.state(c.fleet.options.Settle) != Stopped {
 		return problem(http.StatusBadRequest, "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified connector by issuing a 'PUT' request to the '/connectors/%s/stop' endpoint", name)

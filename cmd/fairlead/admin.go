@@ -12,15 +12,14 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// admin is a port of its own for profiles and metrics, apart from what callers of
-// the service can reach.
+// admin is a separate port for profiles and metrics, out of reach of the service's callers.
 type admin struct {
 	listener net.Listener
 	web      *http.Server
 	ended    chan struct{}
 }
 
-// startAdmin serves the admin port. An empty address serves nothing.
+// startAdmin serves the admin port. With an empty address it does nothing.
 func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slog.Logger) (*admin, error) {
 	if addr == "" {
 		return &admin{}, nil
@@ -51,8 +50,8 @@ func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slo
 	return a, nil
 }
 
-// adminAddress is where to listen and whether other machines can reach that. They
-// can only if a host is named on purpose: without one it is this machine.
+// adminAddress returns the address to listen on, and whether other machines can reach it.
+// They can only if the flag names a host; without one, the host is this machine.
 func adminAddress(addr string) (address string, open bool, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -64,17 +63,17 @@ func adminAddress(addr string) (address string, open bool, err error) {
 	return net.JoinHostPort(host, port), !isLoopback(host), nil
 }
 
-// isLoopback reports whether a host is this machine and no other.
+// isLoopback reports whether a host can only be this machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// stop ends the port and waits for it. A profile that is being taken is cut off.
+// stop closes the port and waits until it is closed. A profile in progress is interrupted.
 func (a *admin) stop() {
 	if a.web == nil {
 		return
 	}
-	_ = a.web.Close() // the listener is closed in any case
+	_ = a.web.Close() // the listener is closed even after an error
 	<-a.ended
 }

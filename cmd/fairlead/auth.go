@@ -17,17 +17,17 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// authOptions say who may use the service, and how it is reached.
+// authOptions configures the authentication of callers and TLS.
 type authOptions struct {
 	tokenFile       string
 	tlsCert, tlsKey string
 	oidc            oidc.Options
-	clientSecret    string         // a file
-	provider        *oidc.Provider // once find has asked it; nil: there is none
+	clientSecret    string         // name of a file
+	provider        *oidc.Provider // set by find; nil = no identity provider
 }
 
 func (o *authOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the role admin; enables authentication (default: none)")
+	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the admin role; enables authentication (default: none)")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the TLS certificate; enables TLS together with --tls-key (default: none)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "file with the private key of --tls-cert (default: none)")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider to accept tokens from; enables authentication (default: none)")
@@ -37,7 +37,7 @@ func (o *authOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "token claim that contains the tenants the caller may access")
 }
 
-// tls is what to serve with; nil: in the clear.
+// tls returns the TLS configuration, or nil to serve without TLS.
 func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 	if o.tlsCert == "" && o.tlsKey == "" {
 		return nil, nil
@@ -57,8 +57,8 @@ func (o *authOptions) tls(log *slog.Logger) (*tls.Config, error) {
 	return &tls.Config{GetCertificate: present, MinVersion: tls.VersionTLS12}, nil
 }
 
-// find returns how callers are known. Authentication is on as soon as there is a
-// token: in a file, in the database or from an identity provider.
+// find returns the authentication of callers. It is enabled if there is any token: in a
+// file, in the database or from an identity provider.
 func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Logger) (server.Auth, error) {
 	var auth server.Auth
 	if o.clientSecret != "" && o.oidc.Issuer == "" {
@@ -98,7 +98,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 	return auth, nil
 }
 
-// readClientSecret reads what the provider knows this client by.
+// readClientSecret reads the client secret for the identity provider.
 func (o *authOptions) readClientSecret() (string, error) {
 	raw, err := os.ReadFile(o.clientSecret)
 	if err != nil {
@@ -111,7 +111,7 @@ func (o *authOptions) readClientSecret() (string, error) {
 	return secret, nil
 }
 
-// leastToken is how long a token in a file must be: shorter ones can be guessed.
+// leastToken is the minimum length of a token in a file: shorter tokens can be guessed.
 const leastToken = 32
 
 func readToken(file string) (hash [32]byte, err error) {
@@ -126,7 +126,7 @@ func readToken(file string) (hash [32]byte, err error) {
 	return server.HashSecret(string(secret)), nil
 }
 
-// check refuses to serve others without knowing who they are.
+// check rejects a configuration that would serve other machines without authentication.
 func (o *authOptions) check(addr string, local bool, auth server.Auth, db string, log *slog.Logger) error {
 	switch {
 	case !local && !auth.Required:
@@ -139,8 +139,9 @@ func (o *authOptions) check(addr string, local bool, auth server.Auth, db string
 	return nil
 }
 
-// wayToFirstToken returns how the first token of a database is made, by a command that
-// can be copied. What must not be shown of the database is left out of it.
+// wayToFirstToken returns instructions for creating the first token of a database, with a
+// command that can be copied. The command leaves out confidential parts of the database's
+// URL.
 func wayToFirstToken(db string) string {
 	if isInMemory(db) {
 		return "set --token-file"
@@ -156,8 +157,8 @@ func wayToFirstToken(db string) string {
 	return remedy + " or set --token-file"
 }
 
-// withoutSecrets is a URL that names the same database to the same user, and whether
-// nothing had to be left out of it.
+// withoutSecrets returns a URL for the same database and user without confidential parts,
+// and whether it is complete.
 func withoutSecrets(db string) (location string, whole bool) {
 	if strings.HasPrefix(db, "sqlite://") {
 		return db, true
@@ -174,7 +175,7 @@ func withoutSecrets(db string) (location string, whole bool) {
 	return bare.String(), !hasPassword && parsed.RawQuery == ""
 }
 
-// quotedForShell is a word that a shell reads as one.
+// quotedForShell returns a string quoted as a single word for a shell.
 func quotedForShell(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("./:@_-%+=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -184,7 +185,7 @@ func quotedForShell(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// onLoopback reports whether only this machine can reach an address.
+// onLoopback reports whether an address is reachable only from this machine.
 func onLoopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

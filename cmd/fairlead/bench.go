@@ -25,9 +25,9 @@ func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Benchmark this machine and its database",
-		Long: "Benchmark this machine and its database: jobs per second, and the CPU time of each job in\n" +
-			"this process and in a database server on the same machine.\n\n" +
-			"All workloads accept the same flags and ignore those that do not apply.\n" +
+		Long: "Benchmark this machine and its database. The benchmarks report jobs per second and CPU time per job, for\n" +
+			"this process and for a database server on the same machine.\n\n" +
+			"All benchmarks accept the same flags and ignore those that do not apply.\n" +
 			"The jobs stay in the database until retention removes them.",
 		PersistentPreRunE: databaseFrom,
 	}
@@ -35,10 +35,10 @@ func newBenchCommand() *cobra.Command {
 	f := cmd.PersistentFlags()
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0 = 100,000; latency: 500; sustained and longtx: as many as fit in --seconds)")
-	f.Float64Var(&o.spec.Seconds, "seconds", 0, "duration of sustained, longtx and latency, in seconds (0 = 10, or until --jobs are done)")
-	f.IntVar(&o.spec.Clients, "clients", 0, "concurrent callers; if set, enqueue stores one job per call (0 = 1; sustained and longtx: 2)")
-	f.IntVar(&o.spec.Batch, "batch", 0, "jobs enqueued per call (0 = 1000; sustained and longtx: 100)")
-	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("jobs that the node runs at once (0 = %d; latency: the default of serve)", bench.LoadSlots))
+	f.Float64Var(&o.spec.Seconds, "seconds", 0, "duration of sustained, longtx and latency, in seconds (0 = 10, or until --jobs jobs are done)")
+	f.IntVar(&o.spec.Clients, "clients", 0, "number of concurrent callers; if set, enqueue stores one job per call (0 = 1; sustained and longtx: 2)")
+	f.IntVar(&o.spec.Batch, "batch", 0, "number of jobs enqueued per call (0 = 1000; sustained and longtx: 100)")
+	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("maximum number of jobs running at once (0 = %d; latency: the default of serve)", bench.LoadSlots))
 	f.IntVar(&o.claimBatch, "claim-batch", 0, fmt.Sprintf("maximum number of jobs per claim (0 = %d)", bench.LoadClaimBatch))
 	f.IntVar(&o.processes, "processes", 1, "number of processes; with 2, latency runs the worker in a second process")
 	holdRetentionFlagVar(f, &o.holds)
@@ -47,8 +47,8 @@ func newBenchCommand() *cobra.Command {
 		{bench.Enqueue, "Enqueue jobs of kind noop in the default queue, for nodes to run"},
 		{bench.Drain, "Measure the throughput of a backlog of jobs"},
 		{bench.Sustained, "Enqueue and run jobs at the same time"},
-		{bench.Latency, "Measure the time from enqueueing to the start of the handler, on an idle node with default settings"},
-		{bench.LongTx, "Run sustained (drain with --jobs) next to a long-running transaction"},
+		{bench.Latency, "Measure the time from enqueueing a job to the start of its handler, on an idle node with default settings"},
+		{bench.LongTx, "Run sustained (or drain, with --jobs) during a long-running transaction"},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use:   w.name,
@@ -108,7 +108,7 @@ func runBench(cmd *cobra.Command, o benchOptions) error {
 	return o.showMeasured(cmd, result, err)
 }
 
-// scheduler is what the workload runs on.
+// scheduler returns the scheduler that the workload uses.
 func (o benchOptions) scheduler(store driver.Store) (bench.Scheduler, error) {
 	holds, err := parseHoldRetention(o.holds)
 	if err != nil {

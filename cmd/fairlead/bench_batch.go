@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchBatchCommand is the workload of one large batch.
+// newBenchBatchCommand returns the command for the workload of one large batch.
 func newBenchBatchCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   bench.BatchWorkload,

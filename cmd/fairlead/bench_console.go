@@ -12,7 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/pages"
 )
 
-// newBenchConsoleCommand is a workload that has a database to itself, as lists has.
+// newBenchConsoleCommand returns the command for a workload that requires a database of its
+// own, like lists.
 func newBenchConsoleCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "console",

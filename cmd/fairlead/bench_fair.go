@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchFairCommand is the workload of tenants that share starts by weight.
+// newBenchFairCommand returns the command for the workload of tenants that share starts by
+// weight.
 func newBenchFairCommand(o *benchOptions) *cobra.Command {
 	f := bench.Fairness{}
 	cmd := &cobra.Command{
@@ -24,7 +25,7 @@ func newBenchFairCommand(o *benchOptions) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
 	}
-	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of alternating measurements, by deadline and fair (0 = 5)")
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of measurement pairs, by deadline and fair (0 = 5)")
 	return cmd
 }
 

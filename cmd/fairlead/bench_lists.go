@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/lists"
 )
 
-// newBenchListsCommand is the workload that has a database to itself: it fills it past the
-// store.
+// newBenchListsCommand returns the command for a workload that requires a database of its
+// own, because it fills it bypassing the store.
 func newBenchListsCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lists",
 		Short: "Measure the rows that each list and count reads from a large database",
 		Long: "Measure the rows that each list and count reads from a large database. The benchmark stores one month\n" +
-			"of jobs with SQL, nearly all of them ended (--jobs, default 1,000,000), and queries every filter of\n" +
+			"of jobs with SQL, nearly all of them finished (--jobs, default 1,000,000), and queries every filter of\n" +
 			"the API. It counts rows from the plans of PostgreSQL and the counters of MySQL, and pages on SQLite,\n" +
 			"and marks queries that read more than 2,000 plus 50 for each row of the result page.\n\n" +
 			"The data stays in the database: use an empty database and drop it afterwards.",
@@ -40,7 +40,7 @@ func runBenchLists(cmd *cobra.Command, o benchOptions) error {
 	return writeFigures(cmd, o.output, figures, lists.WriteTable)
 }
 
-// writeFigures writes what was read, for people or line by line.
+// writeFigures writes the results, either as a table or as one JSON object per line.
 func writeFigures(cmd *cobra.Command, output string, figures []lists.Figure, table func(io.Writer, []lists.Figure) error) error {
 	if output != "json" {
 		return table(cmd.OutOrStdout(), figures)

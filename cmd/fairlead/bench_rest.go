@@ -18,7 +18,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchRestCommand is the workload that talks to services, which it starts.
+// newBenchRestCommand returns the command for the workload that sends requests to services,
+// which it starts.
 func newBenchRestCommand(o *benchOptions) *cobra.Command {
 	var r bench.Rest
 	cmd := &cobra.Command{
@@ -48,19 +49,19 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 	return showParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
-// namesDatabase reports whether a variable of the environment names the database.
+// namesDatabase reports whether an environment variable sets the database.
 func namesDatabase(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return name == variableOf(dbFlag) || name == variableOf(dbFileFlag)
 }
 
-// startService runs this program once more, as a service on a free port.
+// startService runs this program again, as a service on a free port.
 func startService(ctx context.Context, db string, flags []string) (service bench.RestService, stop func() error, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return service, nil, err
 	}
-	// It drains when it gets a signal: the context's end would kill it.
+	// The service drains after a signal; ending the context would kill it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
 	// Not on the command line: it may contain a password.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesDatabase), variableOf(dbFlag)+"="+db)
@@ -82,7 +83,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		for lines.Scan() { // it would come to a stop if its log were not read
+		for lines.Scan() { // the service would block if its log were not read
 		}
 		_, _ = io.Copy(io.Discard, log)
 	}()

@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// figures are what a workload measured.
+// figures contains the results of a workload.
 type figures interface {
 	WriteTable(io.Writer) error
 }
 
-// onDatabase opens the store and the server below it, measures, and closes both.
+// onDatabase opens the store and the database server, runs measure, and closes both.
 func onDatabase[Figures any](ctx context.Context, db string, measure func(driver.Store, bench.Server) (Figures, error)) (measured Figures, err error) {
 	store, err := openStore(ctx, db)
 	if err != nil {
@@ -33,7 +33,7 @@ func onDatabase[Figures any](ctx context.Context, db string, measure func(driver
 	return measure(store, server)
 }
 
-// show writes figures in the form that was asked for; JSON is one line.
+// show writes figures in the requested format; JSON is one line.
 func (o benchOptions) show(cmd *cobra.Command, f figures) error {
 	if o.output == "json" {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
@@ -41,7 +41,7 @@ func (o benchOptions) show(cmd *cobra.Command, f figures) error {
 	return f.WriteTable(cmd.OutOrStdout())
 }
 
-// showMeasured shows the figures of a workload that did not fail.
+// showMeasured shows the figures of a workload unless it failed.
 func (o benchOptions) showMeasured(cmd *cobra.Command, f figures, err error) error {
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
@@ -49,7 +49,7 @@ func (o benchOptions) showMeasured(cmd *cobra.Command, f figures, err error) err
 	return o.show(cmd, f)
 }
 
-// showParts shows the parts of a workload as they are done.
+// showParts shows the parts of a workload as they complete.
 func showParts[Part figures](cmd *cobra.Command, o benchOptions, run func(done func(Part) error) error) error {
 	if err := run(func(part Part) error { return o.show(cmd, part) }); err != nil {
 		return fmt.Errorf("bench: %w", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/scale"
 )
 
-// newBenchScaleCommand is the workload that needs no database.
+// newBenchScaleCommand returns the command for the workload that needs no database.
 func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	var nodes, tenants []int
 	var spec scale.Spec
@@ -51,15 +51,15 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "numbers of nodes to simulate")
-	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "numbers of tenants to simulate")
+	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "node counts to simulate")
+	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "tenant counts to simulate")
 	flags.IntVar(&spec.Busy, "busy", 0, "number of tenants with ready jobs (0 = 1% of the tenants, at least 50)")
 	flags.IntVar(&spec.Max, "max", 0, "maximum number of jobs per claim; every node claims once per second (0 = 10)")
-	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last number in --tenants (default: none)")
+	flags.StringVar(&chart, "chart", "", "SVG file for a chart of the last count in --tenants (default: none)")
 	return cmd
 }
 
-// writeChart writes a chart to a file, if one is wanted.
+// writeChart writes a chart to a file, if a path is given.
 func writeChart(path string, row scale.Report) error {
 	if path == "" || len(row) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchSchedulesCommand is the workload that has a database to itself: it
-// leaves schedules behind.
+// newBenchSchedulesCommand returns the command for a workload that requires a database of
+// its own, because it leaves schedules behind.
 func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	var s bench.Schedules
 	cmd := &cobra.Command{
@@ -24,7 +24,7 @@ func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.Items, "items", 0, "number of stored schedules that are not due (0 = 1,000,000)")
 	cmd.Flags().IntVar(&s.Rate, "rate", 0, "runs per second (0 = 500)")
-	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs of a second due at its start")
+	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs within a second due at its start")
 	return cmd
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchSweepCommand is the workload of one large sweep.
+// newBenchSweepCommand returns the command for the workload of one large sweep.
 func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	var s bench.Sweeps
 	var part string
@@ -21,7 +21,7 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 		Long: "Measure a sweep over --items items with an empty handler: items per second, CPU time per item, time to\n" +
 			"the first item, size and duration of checkpoints, and memory growth of the process. With --seconds,\n" +
 			"the benchmark stops the sweep after that time.\n\n" +
-			"--part rate measures how exactly a rate is kept: by one node, while one of two nodes leaves, and after\n" +
+			"--part rate measures the accuracy of the rate limit: with one node, while one of two nodes leaves, and after\n" +
 			"one of two nodes is killed. Without --rate it tests several rates, each for --seconds (default 30).\n\n" +
 			"--part http sends items to a target on this machine, one per call, and compares the result with wrk,\n" +
 			"or with a plain client if wrk is not installed.",
@@ -40,10 +40,10 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&part, "part", "", "part to run: rate or http (default: an empty handler)")
-	f.IntVar(&pairs, "pairs", 0, "number of alternating measurements of --part http and its baseline (0 = 3)")
+	f.IntVar(&pairs, "pairs", 0, "number of measurement pairs, of --part http and its baseline (0 = 3)")
 	f.DurationVar(&lease, "lease", 10*time.Second, "lease of the nodes in --part rate")
 	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
-	f.IntVar(&s.InFlight, "in-flight", 16, "items processed at once")
+	f.IntVar(&s.InFlight, "in-flight", 16, "maximum number of items processed at once")
 	f.IntVar(&s.Shards, "shards", 1, "number of shards")
 	f.Float64Var(&s.Rate, "rate", 0, "maximum number of items per second (0 = unlimited)")
 	return cmd

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// runBenchSweepCalls holds sweeps over HTTP against a plain client.
+// runBenchSweepCalls compares sweeps over HTTP with a plain client.
 func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pairs int) error {
 	if err := o.validate(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// runBenchSweepRates measures how exactly sweeps keep to rates.
+// runBenchSweepRates measures how precisely sweeps follow their rates.
 func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, lease time.Duration) error {
 	if err := o.validate(); err != nil {
 		return err

@@ -11,21 +11,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// newBenchTenantsCommand is the workload that has a database to itself: it
-// sets limits.
+// newBenchTenantsCommand returns the command for a workload that requires a database of its
+// own, because it sets limits.
 func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 	var t bench.Tenancy
 	cmd := &cobra.Command{
 		Use:   bench.Tenants,
 		Short: "Measure the cost of limits, and the effect of a capped tenant on others",
 		Long: "Measure the cost of limits, and the effect of a tenant at its cap on other tenants. Each part runs with\n" +
-			"and without the limits it is about. With -o json, each part is one line.\n\n" +
+			"and without the limits it measures. With -o json, each part is one line.\n\n" +
 			"The benchmark sets limits, including the global one: use a database that no other program uses.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}
 	cmd.Flags().StringVar(&t.Only, "part", "", "run only this part: caps-1, caps-4, global-4, binding, crowd or many (default: all)")
-	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of alternating measurements with and without limits (0 = 5)")
+	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of measurement pairs, with and without limits (0 = 5)")
 	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "number of ready jobs of the capped tenant (0 = 1,000,000)")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
@@ -30,12 +31,8 @@ type siege struct {
 
 const largeJobs = 60
 
-// mostGrowth is by how much callers of all roles may make the memory of a node grow.
-const mostGrowth = 200 << 20
-
 func beginSiege(t *testing.T) *siege {
 	s := &siege{bombed: startBombed(t), T: t}
-	s.most = mostGrowth
 	for role, secret := range map[string]*string{"viewer": &s.viewer, "submitter": &s.submitter, "worker": &s.worker} {
 		_, answer := s.ask(t, http.MethodPost, "/api/v1/tokens", fmt.Sprintf(`{"name":%q,"role":%q}`, role, role))
 		*secret, _ = answer["secret"].(string)
@@ -178,6 +175,14 @@ func TestANodeSurvivesCallersOfEveryRole(t *testing.T) {
 				s.request(t.Context(), http.MethodPost, "/new/batch", s.submitter, kind, bytes.NewReader(body), readAll)
 			})
 		}},
+		{"submitter: very many small tasks", s.sendSmallTasks},
+		{"submitter: very many small tasks, packed", func() {
+			for _, bomb := range smallTasks() {
+				for _, request := range bomb.requests(t, s.url) {
+					s.throw(t, bomb.name, request, s.submitter, 30)
+				}
+			}
+		}},
 		{"worker: leases of large jobs", s.leaseLarge},
 		{"worker: joins with many kinds", func() {
 			var kinds strings.Builder
@@ -211,6 +216,31 @@ func (s *siege) watchAll(path string) {
 	defer cancel()
 	s.atOnce(largeJobs, func(i int) {
 		s.request(ctx, http.MethodGet, path+s.large[i]+end, s.viewer, "", nil, readAll)
+	})
+}
+
+// smallTasks are requests with as many tasks as one may have, which are a hundred times larger
+// in memory.
+func smallTasks() []bomb {
+	const tasks = 100_000
+	inJSON := []byte(`{"name":"n","type":"t","tasks":[` + strings.Repeat(`{},`, tasks-1) + `{}]}`)
+	return []bomb{
+		{"small tasks", true, "", "BatchService/CreateBatch", bytes.Repeat(protowire.AppendBytes(protowire.AppendTag(nil, 20, protowire.BytesType), nil), tasks)},
+		{"small tasks in JSON", false, "/api/v1/batches", "BatchService/CreateBatch", inJSON},
+		{"small source tasks in JSON", false, "/api/batch", "BatchJobService/CreateBatchJob", inJSON},
+	}
+}
+
+// sendSmallTasks sends them as they are, from many callers.
+func (s *siege) sendSmallTasks() {
+	bombs := smallTasks()
+	s.atOnce(120, func(i int) {
+		bomb := bombs[i%len(bombs)]
+		path, kind := bomb.path, "application/json"
+		if bomb.binary {
+			path, kind = "/fairlead.v1."+bomb.method, "application/proto"
+		}
+		s.request(s.Context(), http.MethodPost, path, s.submitter, kind, bytes.NewReader(bomb.body), readAll)
 	})
 }
 

@@ -105,7 +105,7 @@ func TestANodeSurvivesRequestsThatAreLargerThanTheyLook(t *testing.T) {
 	for _, bomb := range requestBombs() {
 		for _, request := range bomb.requests(t, node.url) {
 			for _, secret := range []string{"", "a stranger's", node.secret} {
-				node.throw(t, bomb.name, request, secret)
+				node.throw(t, bomb.name, request, secret, 3)
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func TestANodeSurvivesRequestsThatAreLargerThanTheyLook(t *testing.T) {
 	node.wantSmall(t)
 }
 
-// throw sends a request several times at once. gRPC is HTTP/2.
-func (n *bombed) throw(t *testing.T, name string, request *http.Request, secret string) {
+// throw sends a request a number of times at once. gRPC is HTTP/2.
+func (n *bombed) throw(t *testing.T, name string, request *http.Request, secret string, times int) {
 	t.Helper()
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	defer transport.CloseIdleConnections()
@@ -122,7 +122,7 @@ func (n *bombed) throw(t *testing.T, name string, request *http.Request, secret 
 	transport.Protocols.SetHTTP1(!isGRPC)
 	transport.Protocols.SetUnencryptedHTTP2(isGRPC)
 	var all sync.WaitGroup
-	for range 3 {
+	for range times {
 		again := request.Clone(t.Context())
 		body, err := request.GetBody()
 		if err != nil {

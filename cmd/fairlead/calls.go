@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// callOptions say where jobs may call, with which secrets, and how hard.
+// callOptions configures the HTTP calls of jobs: allowed targets and secrets, and limits.
 type callOptions struct {
 	timeout                 time.Duration
 	allowTargets            []string
@@ -22,14 +22,14 @@ type callOptions struct {
 }
 
 func (o *callOptions) flags(f *pflag.FlagSet) {
-	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls whose job sets none")
+	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls that set none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR range or host on a private network that HTTP calls may reach (repeatable; default: none)")
 	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "secret that HTTP calls may use: env:NAME for ${env:NAME}, or file:PATH for ${file:PATH} (repeatable; default: none)")
 	f.IntVar(&o.maxRunning, "target-max-running", 256, "maximum number of concurrent HTTP calls from this node to one host and port (0 = unlimited)")
 	f.IntVar(&o.maxFailures, "target-max-failures", 20, "consecutive failures after which this node pauses HTTP calls to a host and port (0 = never pause)")
 }
 
-// check makes what is needed to see that the options are understood.
+// check validates the options, and returns the guard and the secrets.
 func (o *callOptions) check(local bool) (*httpcall.Guard, *httpcall.Secrets, error) {
 	guard, err := httpcall.NewGuard(o.allowTargets, local)
 	if err != nil {
@@ -54,8 +54,8 @@ func (o *callOptions) handler(guard *httpcall.Guard, secrets *httpcall.Secrets, 
 	})
 }
 
-// originIn looks up where runs of schedules come from. The name of a schedule that
-// was deleted meanwhile is not known any more.
+// originIn returns a function that looks up the schedules of runs. The name of a schedule
+// that was deleted in the meantime is unknown.
 func originIn(client *schedule.Client) func(context.Context, *fairlead.Job) (httpcall.Origin, error) {
 	return func(ctx context.Context, job *fairlead.Job) (httpcall.Origin, error) {
 		fire, err := client.FireOf(ctx, job.ID)

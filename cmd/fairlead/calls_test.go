@@ -48,7 +48,7 @@ func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := string(raw)
-	if done["state"] != "failed" || !strings.Contains(shown, "answered 403 Forbidden") || !strings.Contains(shown, "no access for ***") {
+	if done["state"] != "failed" || !strings.Contains(shown, "responded with 403 Forbidden") || !strings.Contains(shown, "no access for ***") {
 		t.Errorf("the job is %s", shown)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, node.url+"/api/v1/jobs", strings.NewReader(job("PATH")))

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// cdcFile is the file of --cdc: the Kafka Connect clusters on whose connectors
-// batches work.
+// cdcFile is the file of --cdc: the Kafka Connect clusters with the connectors that batches
+// operate.
 type cdcFile struct {
 	Clusters          []cdcCluster      `yaml:"clusters"`
 	Sizes             cdc.Sizes         `yaml:"sizes"`
@@ -37,8 +37,8 @@ type cdcCluster struct {
 	Properties map[string]string `yaml:"properties"`
 }
 
-// registerCDC lets a node work on the connectors of the clusters that a file names;
-// without a file it does not.
+// registerCDC adds the operations on the connectors of the clusters in a file to a mux.
+// Without a file it does nothing.
 func registerCDC(mux *fairlead.Mux, file string) error {
 	if file == "" {
 		return nil
@@ -72,8 +72,8 @@ func registerCDC(mux *fairlead.Mux, file string) error {
 	return nil
 }
 
-// referred is the secret that a setting refers to. The secret itself does not belong
-// into a file that is shown around.
+// referred returns the secret that a setting refers to. The configuration file must not
+// contain the secret itself, because the file is often shared.
 func referred(reference string) (string, error) {
 	if reference == "" {
 		return "", nil

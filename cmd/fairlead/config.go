@@ -11,21 +11,20 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// aliases are keys of older configuration files and the flags they set.
+// aliases maps keys of older configuration files to flags.
 var aliases = map[string]string{
 	"scheduler.poll_interval":   "poll",
 	"executor.worker_pool_size": "slots",
 	"executor.request_timeout":  "request-timeout",
 }
 
-// named are flags whose values are NAME=VALUE. In a file they are a list of these, or
-// the names with their values.
+// named lists flags with values of the form NAME=VALUE. In a file, they are a list of such
+// values or a map.
 var named = map[string]bool{"sweep-database": true, retentionFlag: true, kindRetentionFlag: true}
 
-// configure gives every flag that the command line left alone its value from
-// the environment (FAIRLEAD_QUEUE_SIZE for --queue-size) or else from the YAML
-// file (queue-size or queue_size). A key that is no flag is an error: a typing
-// mistake must not go unnoticed.
+// configure sets every flag that is not on the command line from the environment
+// (FAIRLEAD_QUEUE_SIZE for --queue-size) or otherwise from the YAML file (queue-size or
+// queue_size). A key without a flag is an error, so that typing mistakes are noticed.
 func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, bool)) error {
 	values, err := readConfig(file)
 	if err != nil {
@@ -56,14 +55,14 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 	return failed
 }
 
-// environment returns a variable. One that is empty counts as not set: so are those that a
-// unit or a composition of containers passes on without a value.
+// environment returns an environment variable. An empty variable counts as unset, because
+// service units and container definitions often pass on variables without a value.
 func environment(name string) (text string, set bool) {
 	text = os.Getenv(name)
 	return text, text != ""
 }
 
-// variableOf is the variable of the environment that stands for a flag.
+// variableOf returns the environment variable for a flag.
 func variableOf(flag string) string {
 	return "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -80,7 +79,7 @@ func set(flags *pflag.FlagSet, flag *pflag.Flag, source string, texts []string) 
 	return nil
 }
 
-// readConfig reads a YAML file into flag names and their values.
+// readConfig reads the flags and their values from a YAML file.
 func readConfig(file string) (map[string][]string, error) {
 	if file == "" {
 		return nil, nil
@@ -98,8 +97,8 @@ func readConfig(file string) (map[string][]string, error) {
 	return values, nil
 }
 
-// flatten turns nested keys into dotted ones, resolves aliases, and writes
-// queue_size as queue-size.
+// flatten converts nested keys to dotted ones, resolves aliases, and converts queue_size to
+// queue-size.
 func flatten(prefix string, node map[string]any, into map[string][]string) {
 	for key, value := range node {
 		key = prefix + key

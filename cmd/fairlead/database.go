@@ -21,13 +21,13 @@ const defaultDatabase = "sqlite://fairlead.db"
 
 const databaseUsage = "URL of the database (env FAIRLEAD_DB): sqlite://FILE, postgres://USER:PASSWORD@HOST/NAME or mysql://USER:PASSWORD@HOST/NAME"
 
-// migratingStore is a store that can also change its schema; all of ours can.
+// migratingStore is a store that can also change its schema; all included stores can.
 type migratingStore interface {
 	server.Store
 	driver.Migrator
 }
 
-// timedStore is a store whose work for nodes is timed.
+// timedStore is a store that measures the calls of nodes.
 type timedStore struct {
 	driver.Store
 	registry
@@ -35,33 +35,33 @@ type timedStore struct {
 
 type registry = access.Store
 
-// openStore opens the database that a URL names and brings its schema up to
-// date.
+// openStore opens the database with a URL and upgrades its schema.
 func openStore(ctx context.Context, location string) (server.Store, error) {
 	return openDatabase(ctx, location, databaseOptions{})
 }
 
 type databaseOptions struct {
-	// schemaOnly leaves the schema alone and allows nothing but the methods of
-	// driver.Migrator.
+	// schemaOnly leaves the schema unchanged. Only the methods of driver.Migrator may be
+	// called.
 	schemaOnly bool
-	// idleLimit is how long the server lets a transaction of a stopped process
-	// hold its locks; zero is the store's default.
+	// idleLimit is how long the server lets a transaction of a stopped process hold its locks;
+	// zero means the store's default.
 	idleLimit time.Duration
-	// wakeAddr is where a process on MySQL hears from others; empty is the store's
-	// default.
+	// wakeAddr is the address at which a process on MySQL receives wakes from others; empty
+	// means the store's default.
 	wakeAddr string
-	// listenURL is where a process on PostgreSQL hears from others, if not at the
-	// database's own URL; empty is FAIRLEAD_DB_LISTEN, if that is set.
+	// listenURL is the URL from which a process on PostgreSQL receives wakes from others, if
+	// different from the database's own URL; empty means FAIRLEAD_DB_LISTEN, if set.
 	listenURL string
-	// waiting is called with whom opening waits for, if it has to wait; nil: nothing is.
+	// waiting is called with the name of the other process if opening must wait for it; may be
+	// nil.
 	waiting func(whom string)
 }
 
 const listenUsage = "for PostgreSQL behind PgBouncer: URL of the PostgreSQL server itself, used to receive notifications of new jobs, or - to poll only (default: the URL of --db, unless it leads to a pooler)"
 
-// openDatabase opens the database that a URL names. Its errors say which one, without
-// the password.
+// openDatabase opens the database with a URL. Its errors contain the URL without the
+// password.
 func openDatabase(ctx context.Context, location string, o databaseOptions) (store migratingStore, err error) {
 	scheme, _, _ := strings.Cut(location, "://")
 	switch scheme {
@@ -71,7 +71,7 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	case "mysql":
 		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr, Waiting: o.waiting})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly, Waiting: o.waiting}) // it names the file itself
+		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly, Waiting: o.waiting}) // its errors already name the file
 	default:
 		return nil, usagef("--db (or FAIRLEAD_DB) must begin with sqlite://, postgres:// or mysql://%s", instead(location, scheme))
 	}
@@ -81,8 +81,8 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	return store, nil
 }
 
-// instead returns what to write for a scheme that people know from elsewhere. What is
-// not one is not repeated: it may be a password.
+// instead suggests the correct scheme for schemes known from other programs. Otherwise it
+// does not repeat the input, which may be a password.
 func instead(location, scheme string) string {
 	if !strings.Contains(location, "://") {
 		return ""
@@ -100,11 +100,11 @@ func instead(location, scheme string) string {
 	return ""
 }
 
-// isInMemory reports whether a database is seen by its own process only.
+// isInMemory reports whether a database is visible only to its own process.
 func isInMemory(location string) bool { return location == "sqlite://:memory:" }
 
-// shown is as much of a URL as may be shown: passwords can be in the user part
-// and in the parameters.
+// shown returns the part of a URL that may be displayed: the user info and the parameters
+// may contain passwords.
 func shown(text string) string {
 	if path, ok := strings.CutPrefix(text, "sqlite://"); ok {
 		return "sqlite://" + path

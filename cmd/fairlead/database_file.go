@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The two flags that name the database, of which one may be given. A URL with a
-// password belongs into a file or the environment: a command line is seen by every
-// user of the machine.
+// The two flags for the database, of which only one may be given. A URL with a password
+// should be in a file or the environment, because the command line is visible to every user
+// of the machine.
 const (
 	dbFlag     = "db"
 	dbFileFlag = "db-file"
 )
 
-// dbListenFlag names where to hear of other processes' jobs.
+// dbListenFlag is the flag for the source of wakes about other processes' jobs.
 const dbListenFlag = "db-listen"
 
 const databaseFileUsage = "file whose first line is the URL of the database; unlike --db, it keeps the password out of process lists (env FAIRLEAD_DB_FILE; default: none)"
@@ -33,9 +33,8 @@ func databaseFlags(f *pflag.FlagSet, db *string, fallback string) {
 	f.String(dbFileFlag, "", databaseFileUsage)
 }
 
-// databaseFrom gives --db the URL that the command line or the environment
-// (FAIRLEAD_DB, FAIRLEAD_DB_FILE) names, so that one variable means the same database
-// to all commands.
+// databaseFrom sets --db to the URL from the command line or the environment (FAIRLEAD_DB,
+// FAIRLEAD_DB_FILE), so that one variable selects the same database for all commands.
 func databaseFrom(cmd *cobra.Command, _ []string) error {
 	if err := configureDatabase(cmd.Flags(), nil, "", environment); err != nil {
 		return err
@@ -43,9 +42,9 @@ func databaseFrom(cmd *cobra.Command, _ []string) error {
 	return readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr())
 }
 
-// configureDatabase gives the flags of the database their values from the environment
-// or from a file of settings. What names the database closer to the command line
-// counts: one flag there makes the other one elsewhere void. Both at once are a mistake.
+// configureDatabase sets the flags of the database from the environment or from a
+// configuration file. The setting closest to the command line wins: one flag there
+// overrides the other one elsewhere. Both in the same place are an error.
 func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file string, getenv func(string) (string, bool)) error {
 	places := []struct {
 		name string
@@ -65,7 +64,7 @@ func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file st
 		case byURL && byFile:
 			return usagef("%s sets the database twice: use either --%s or --%s, not both", place.name, dbFlag, dbFileFlag)
 		case (byURL || byFile) && url == nil && path == nil:
-			return nil // it is set
+			return nil // already set
 		case byURL:
 			return set(flags, flags.Lookup(dbFlag), place.name, url)
 		case byFile:
@@ -75,7 +74,7 @@ func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file st
 	return nil
 }
 
-// readDatabaseFile gives --db the URL in the file of --db-file, if that is given.
+// readDatabaseFile sets --db to the URL in the file of --db-file, if that flag is given.
 func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
 	if !flags.Changed(dbFileFlag) {
 		return nil

@@ -24,16 +24,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// demoDatabase is where the demo is unless a database is named: away from real jobs.
+// demoDatabase is the default database of the demo, separate from real jobs.
 const demoDatabase = "sqlite://fairlead-demo.db"
 
-const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, in " + demoDatabase
+const demoUsage = "run a demo with tenants, schedules, a batch, a sweep and a steady flow of jobs; unless --db is set, its data is in " + demoDatabase
 
-// demoDrain is how long jobs may go on at shutdown: nothing is lost with those of the demo,
-// and people do not like to wait.
+// demoDrain is how long jobs may continue at shutdown: losing jobs of the demo does no
+// harm, and users do not like to wait.
 const demoDrain = 2 * time.Second
 
-// demoDefaults are those of a node with the demo, where nothing else is said.
+// demoDefaults sets the defaults of a node with the demo, for options that are not set.
 func (o *serveOptions) demoDefaults(flags *pflag.FlagSet) {
 	if !flags.Changed(dbFlag) {
 		o.db = demoDatabase
@@ -43,7 +43,7 @@ func (o *serveOptions) demoDefaults(flags *pflag.FlagSet) {
 	}
 }
 
-// demoNode is the demo of a node; the zero value is none.
+// demoNode is the demo of a node; the zero value is no demo.
 type demoNode struct {
 	*demo.Demo
 	log    *slog.Logger
@@ -52,8 +52,8 @@ type demoNode struct {
 	ended  chan struct{}
 }
 
-// startDemo sees that the demo can be on a database, and serves what its calls reach, on a
-// port of this machine that nothing else uses. It stores nothing yet.
+// startDemo checks that the database can hold the demo, and starts the target of its calls
+// on a free port of this machine. It stores nothing yet.
 func startDemo(ctx context.Context, on bool, store driver.Store, guard *httpcall.Guard, log *slog.Logger) (*demoNode, error) {
 	if !on {
 		return &demoNode{}, nil
@@ -77,14 +77,14 @@ func startDemo(ctx context.Context, on bool, store driver.Store, guard *httpcall
 	return d, nil
 }
 
-// register adds what the demo's jobs do.
+// register adds the handlers of the demo's jobs.
 func (d *demoNode) register(kinds *fairlead.Mux) {
 	if d.Demo != nil {
 		d.Register(kinds, items.Options{Logger: d.log})
 	}
 }
 
-// open stores the demo, now that it is known where callbacks go.
+// open stores the demo, once the URL for callbacks is known.
 func (d *demoNode) open(ctx context.Context, publicURL string) error {
 	if d.Demo == nil {
 		return nil
@@ -98,26 +98,26 @@ func (d *demoNode) open(ctx context.Context, publicURL string) error {
 	return nil
 }
 
-// announce tells people where to look. It is no line of the log, which programs read.
+// announce tells users where to look. It does not write to the log, which programs read.
 func (d *demoNode) announce(out io.Writer, url string) {
 	if d.Demo != nil {
 		fmt.Fprintf(out, "The demo is running. Open %s in a browser; press Ctrl-C to stop it.\nSome of its jobs fail or panic on purpose.\n", url)
 	}
 }
 
-// run keeps the demo going.
+// run runs the demo until ctx ends.
 func (d *demoNode) run(ctx context.Context) {
 	if d.Demo != nil {
 		d.Run(ctx)
 	}
 }
 
-// stop ends the target and waits for it.
+// stop stops the target and waits for it.
 func (d *demoNode) stop() {
 	if d.web == nil {
 		return
 	}
-	_ = d.web.Close() // the listener is closed in any case
+	_ = d.web.Close() // the listener is closed even after an error
 	d.target.Close()
 	<-d.ended
 }
@@ -146,7 +146,7 @@ func newDemoCommand() *cobra.Command {
 
 func clearDemo(ctx context.Context, db string, report func(line string)) (err error) {
 	if path, isFile := strings.CutPrefix(db, "sqlite://"); isFile {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would make it
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would create it
 			report("no demo found: " + shown(db) + " does not exist")
 			return nil
 		}

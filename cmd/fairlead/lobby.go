@@ -15,21 +15,21 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// lobby answers probes while a start waits for its database: the process lives, and is
-// not ready. Its zero value but for addr, secure and log is closed.
+// lobby answers health probes while the start waits for the database: the process is live,
+// and not ready. A new lobby with only addr, secure and log set is closed.
 type lobby struct {
 	addr   string
-	secure *tls.Config // nil: without TLS
+	secure *tls.Config // nil = without TLS
 	log    *slog.Logger
 
 	mu       sync.Mutex
-	whom     string // is waited for
+	whom     string // what the start is waiting for
 	listener *net.TCPListener
 	web      *http.Server
 	ended    chan struct{}
 }
 
-// open begins to answer. Once it does, it only changes what is waited for.
+// open starts answering probes. Further calls only change what the start is waiting for.
 func (l *lobby) open(whom string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *lobby) open(whom string) error {
 	go func() {
 		defer close(l.ended)
 		if l.secure != nil {
-			_ = l.web.ServeTLS(lent{tcp}, "", "") // it ends with leave
+			_ = l.web.ServeTLS(lent{tcp}, "", "") // returns after leave
 			return
 		}
 		_ = l.web.Serve(lent{tcp})
@@ -58,21 +58,21 @@ func (l *lobby) open(whom string) error {
 	return nil
 }
 
-// leave ends answering and returns what was listened on, or nil if it was not open.
+// leave stops answering and returns the listener, or nil if the lobby was not open.
 func (l *lobby) leave() (net.Listener, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.web == nil {
 		return nil, nil
 	}
-	_ = l.web.Close() // connections to it are broken off
+	_ = l.web.Close() // closes open connections
 	<-l.ended
 	listener := l.listener
 	l.web, l.listener = nil, nil
 	return listener, listener.SetDeadline(time.Time{})
 }
 
-// close ends answering and listening.
+// close stops answering and listening.
 func (l *lobby) close() {
 	if listener, _ := l.leave(); listener != nil {
 		_ = listener.Close() // the process ends
@@ -95,11 +95,11 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "the node is starting and waiting for %s\n", whom)
 }
 
-// lent is a listener that another server goes on with: closing it only interrupts those
-// who wait for a connection.
+// lent is a listener that another server takes over: closing it only interrupts pending
+// calls to Accept.
 type lent struct{ *net.TCPListener }
 
-// Close ends Accept.
+// Close interrupts Accept.
 func (l lent) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
 // listen listens on an address.

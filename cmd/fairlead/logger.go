@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// readable writes spans of time as people read them, not as nanoseconds.
+// readable formats durations in readable form instead of as nanoseconds.
 func readable(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -13,7 +13,7 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// newLogger makes the log of --log-format and --log-level.
+// newLogger returns the logger for --log-format and --log-level.
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var lowest slog.Level
 	if err := lowest.UnmarshalText([]byte(level)); err != nil {

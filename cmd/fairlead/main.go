@@ -1,5 +1,5 @@
-// Command fairlead is the scheduler as a program: a node with its service, the
-// tools to set it up and measure it, and the command line of those who use it.
+// Command fairlead is the scheduler as a program: a node with its service, the tools for
+// setup and measurement, and the command-line client.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// The exit codes that this package speaks of; cli has all of them.
+// Exit codes used in this package; package cli has all of them.
 const (
 	exitOK      = cli.ExitOK
 	exitFailure = cli.ExitFailure
@@ -30,9 +30,9 @@ func main() {
 	os.Exit(code)
 }
 
-// interruptible ends its context at the first SIGINT or SIGTERM, so that work
-// can drain, and the process at the second. A second one right behind the first
-// is the same wish twice: some supervisors signal the process and its group.
+// interruptible returns a context that ends at the first SIGINT or SIGTERM, so that jobs
+// can drain; the second signal ends the process. A second signal directly after the first
+// is ignored, because some supervisors signal the process and its group.
 func interruptible() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -48,7 +48,7 @@ func interruptible() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// run is the whole program but for the process around it.
+// run runs the whole program, without the parts that depend on the process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// reachable is how others may name what is listened on. Callers cannot use an address
-// that stands for all of a machine's: the machine's name is the best guess, and
-// --public-url knows better.
+// reachable returns the host and port under which other machines may reach a listener. An
+// address that stands for all addresses of a machine is useless to callers: then the
+// machine's name is the best guess, which --public-url overrides.
 func reachable(addr net.Addr) (hostport string, guessed bool) {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

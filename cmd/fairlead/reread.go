@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// rereadPause is how far apart looks at a file are.
+// rereadPause is the interval at which a file is checked.
 const rereadPause = time.Second
 
-// reread is what was read from files, and is read again when they have changed: a
-// certificate, a token, a secret. If it cannot be read then, what was read before stays
-// in use.
+// reread holds a value read from files, and reads it again when they have changed: a
+// certificate, a token or a secret. If reading fails, the previous value stays in use.
 type reread[T any] struct {
 	what  string // for the log
 	files []string
@@ -26,22 +25,22 @@ type reread[T any] struct {
 	looked time.Time
 }
 
-// stamp tells one version of a file from another.
+// stamp identifies a version of a file.
 type stamp struct {
 	changed time.Time
 	size    int64
 }
 
-// newReread reads files for the first time.
+// newReread reads the files for the first time.
 func newReread[T any](what string, log *slog.Logger, read func() (T, error), files ...string) (*reread[T], error) {
 	r := &reread[T]{what: what, files: files, read: read, log: log, now: time.Now}
-	r.looked, r.stamps = r.now(), r.look() // before reading: what changes meanwhile is read again
+	r.looked, r.stamps = r.now(), r.look() // before reading, so that concurrent changes are read later
 	var err error
 	r.value, err = read()
 	return r, err
 }
 
-// get is what the files hold, as of a second ago at most.
+// get returns the value of the files, at most a second old.
 func (r *reread[T]) get() T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +53,7 @@ func (r *reread[T]) get() T {
 	if same(stamps, r.stamps) {
 		return r.value
 	}
-	r.stamps = stamps // a file that stays broken is complained about once
+	r.stamps = stamps // a persistently invalid file is logged once
 	value, err := r.read()
 	if err != nil {
 		r.log.Error(r.what+" changed but cannot be read; still using the previous version", "error", err)
@@ -65,7 +64,7 @@ func (r *reread[T]) get() T {
 	return value
 }
 
-// look is how the files are now; one that is not there has an empty stamp.
+// look returns the current stamps of the files; a missing file has an empty stamp.
 func (r *reread[T]) look() []stamp {
 	stamps := make([]stamp, len(r.files))
 	for i, file := range r.files {

@@ -14,7 +14,7 @@ func newRestoredCommand() *cobra.Command {
 		Use:   "restored",
 		Short: "Mark the database as restored from a backup",
 		Long: "Mark the database as restored from a backup or to an earlier point in time. New fences, job IDs and node IDs\n" +
-			"continue above all that were ever assigned, and every process drops its caches. Nodes detect a failover or a\n" +
+			"are assigned above all earlier ones, and every process drops its caches. Nodes detect a failover or a\n" +
 			"restart of the database server themselves; run this command after restoring into a server that kept running.\n" +
 			"Running it more often than needed is harmless.",
 		Args:              noArguments,

@@ -20,7 +20,7 @@ const (
 	retentionTimes = "a duration such as 12h or 30d, or forever"
 )
 
-// retentionOptions are how long finished jobs are kept, and what kept jobs waiting.
+// retentionOptions configures the retention of finished jobs and of holds.
 type retentionOptions struct {
 	outcomes, kinds []string
 	holds           string
@@ -33,10 +33,10 @@ func (o *retentionOptions) flags(f *pflag.FlagSet) {
 }
 
 func holdRetentionFlagVar(f *pflag.FlagSet, holds *string) {
-	f.StringVar(holds, holdRetentionFlag, "7d", "retention of the history of what kept jobs waiting: 12h, 30d or forever, or off to record none on this node")
+	f.StringVar(holds, holdRetentionFlag, "7d", "retention of hold history (what kept jobs waiting): 12h, 30d or forever, or off to record no holds on this node")
 }
 
-// set puts what was given into the options of a node.
+// set applies the given values to the options of a node.
 func (o *retentionOptions) set(node *engine.Options) error {
 	if len(o.outcomes) > 0 {
 		node.Retention = engine.DefaultRetention()
@@ -72,7 +72,7 @@ func (o *retentionOptions) set(node *engine.Options) error {
 	return err
 }
 
-// parseHoldRetention reads what was given for a node's HoldRetention.
+// parseHoldRetention parses the value for a node's HoldRetention.
 func parseHoldRetention(text string) (time.Duration, error) {
 	if text == "off" {
 		return -1, nil
@@ -84,7 +84,7 @@ func parseHoldRetention(text string) (time.Duration, error) {
 	return age, nil
 }
 
-// setRetention sets how long jobs of one outcome are kept.
+// setRetention sets the retention of jobs with one outcome.
 func setRetention(keep *fairlead.Retention, outcome, text string) error {
 	age, err := parseRetention(text)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// version and commit are set by the build; otherwise they are what the module system and
-// go build know.
+// version and commit are set by the build; otherwise the module version and the build
+// information are used.
 var version, commit = "", ""
 
 func newRootCommand() *cobra.Command {
@@ -33,8 +33,8 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// hideEmptyDefaults hides the default of lists that are empty, which help shows as [] for
-// some of their types.
+// hideEmptyDefaults hides the default of empty lists, which the help shows as [] for some
+// types.
 func hideEmptyDefaults(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.DefValue == "[]" {
@@ -46,8 +46,8 @@ func hideEmptyDefaults(cmd *cobra.Command) {
 	}
 }
 
-// commandGroups are the sections of the root help, each with its commands. Commands that
-// every program has, such as help and version, belong to none.
+// commandGroups lists the sections of the root help with their commands. Commands common to
+// all programs, such as help and version, belong to none.
 var commandGroups = []struct {
 	title    string
 	commands []string
@@ -59,7 +59,7 @@ var commandGroups = []struct {
 	{"Maintain", []string{"migrate", "apply", "export", "verify", "erase", "restored", "bench"}},
 }
 
-// group puts the commands of root into the sections of its help.
+// group assigns the commands of root to the sections of its help.
 func group(root *cobra.Command) {
 	for _, section := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: section.title, Title: section.title + ":"})
@@ -71,8 +71,8 @@ func group(root *cobra.Command) {
 	}
 }
 
-// addCompletion adds the command that cobra would add otherwise, which shows its help
-// for a shell that it does not know. It writes to where root writes by then.
+// addCompletion adds the completion command. The one that cobra adds by default shows its
+// help for an unknown shell. The command writes to the output that root has at run time.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -96,8 +96,8 @@ func versionText() string {
 	return "devel"
 }
 
-// commitText is the commit that the program was built from, with "+dirty" if files had been
-// changed; empty if the build does not say.
+// commitText returns the commit that the program was built from, with "+dirty" if files had
+// been changed, or an empty string if unknown.
 func commitText() string {
 	if commit != "" {
 		return commit
@@ -117,7 +117,7 @@ func commitText() string {
 	return revision
 }
 
-// noArguments refuses arguments as the usage error that they are.
+// noArguments rejects arguments with a usage error.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s takes no argument %q (see %s --help)", cmd.CommandPath(), args[0], cmd.CommandPath())

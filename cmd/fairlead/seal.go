@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead-io/fairlead/seal"
 )
 
-const sealKeysUsage = "file with keys that encrypt the data of jobs before it is stored, one per line, as an ID and 32 bytes in Base64; the first key encrypts, all keys decrypt (default: no encryption)"
+const sealKeysUsage = "file with the keys for encrypting job data before it is stored, one per line, as an ID and 32 bytes in Base64; new data uses the first key (default: no encryption)"
 
-// sealWith seals what goes into a store, if there is a file with keys.
+// sealWith wraps a store with encryption if a key file is given.
 func sealWith(file string, store driver.Store, registry access.Store, log *slog.Logger) (driver.Store, access.Store, error) {
 	if file == "" {
 		return store, registry, nil
@@ -30,20 +30,20 @@ func sealWith(file string, store driver.Store, registry access.Store, log *slog.
 	return seal.Wrap(store, codec), seal.WrapAccess(registry, codec), nil
 }
 
-// currentKeys are those that the file has now.
+// currentKeys uses the keys that are currently in the file.
 type currentKeys struct {
 	keys *reread[*seal.Keys]
 }
 
-// Seal is part of seal.Codec.
+// Seal implements seal.Codec.
 func (c currentKeys) Seal(plain []byte, label string) ([]byte, error) {
 	return c.keys.get().Seal(plain, label)
 }
 
-// Open is part of seal.Codec.
+// Open implements seal.Codec.
 func (c currentKeys) Open(sealed []byte) ([]byte, error) { return c.keys.get().Open(sealed) }
 
-// readSealKeys reads a file of keys. Its errors have no part of a key.
+// readSealKeys reads a key file. Its errors contain no part of a key.
 func readSealKeys(file string) (*seal.Keys, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {

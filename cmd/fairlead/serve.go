@@ -42,7 +42,7 @@ type serveOptions struct {
 	dbWait              time.Duration
 	retention           retentionOptions
 	publicURL           string
-	sealKeys            string // a file
+	sealKeys            string // name of a file
 	logFormat, logLevel string
 	calls               callOptions
 	auth                authOptions
@@ -52,7 +52,7 @@ type serveOptions struct {
 	sweepDatabases      []string
 	demo                bool
 	stdout              io.Writer
-	typed               func(error) error // names what a node refuses by its flag
+	typed               func(error) error // rewrites errors about node options to name the flags
 }
 
 func newServeCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a node with its API and web console",
 		Long: "Run a node with its API and web console.\n\n" +
-			"Every flag can also be set with an environment variable (FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
+			"Every flag can also be set with an environment variable (such as FAIRLEAD_QUEUE_SIZE for --queue-size)\n" +
 			"or in a YAML file (queue-size: 100). Flags take precedence over environment variables,\n" +
 			"and environment variables over the file. An empty variable counts as unset.\n\n" +
 			"The first SIGINT or SIGTERM drains the node; a second one ends the process immediately.",
@@ -99,15 +99,15 @@ func newServeCommand() *cobra.Command {
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default: all queues)")
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "maximum number of claimed jobs that have not started")
 	f.IntVar(&o.node.ClaimBatch, "claim-batch", 500, "maximum number of jobs claimed from the database at once")
-	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "consecutive polls that start no job, although jobs are ready, after which claiming restarts")
+	f.IntVar(&o.node.BlockingCountLimit, "blocking-count-limit", 10, "number of consecutive polls that start no jobs, even though jobs are ready, before claiming restarts")
 	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "maximum number of sweeps whose shards run at once on this node")
 	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory from which sweeps may read files, including subdirectories (repeatable; default: none)")
 	f.StringArrayVar(&o.sweepDatabases, "sweep-database", nil, sweepDatabaseUsage)
 	f.DurationVar(&o.node.Poll, "poll", time.Second, "interval for polling the database for jobs")
-	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "interval for renewing the lease of the node")
-	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "time without a heartbeat after which other nodes take over the jobs of this node")
-	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "time that a handler may continue after its context ends")
-	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "time that running jobs may continue at shutdown")
+	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "interval for renewing the node's lease")
+	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "time without a heartbeat after which other nodes take over this node's jobs")
+	f.DurationVar(&o.node.Grace, "grace", 5*time.Second, "maximum time that a handler may continue after its context ends")
+	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "maximum time that running jobs may continue during shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "display name of the node")
 	f.StringVar(&o.node.Address, "advertise", "", "URL of this node to show in node lists (default: none)")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "for MySQL: IP address and UDP port on which this node receives notifications of new jobs from other machines (default: from this machine only)")
@@ -128,7 +128,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	log, _ := outage.Logger(all) // what the node knows of its database is for all
+	log, _ := outage.Logger(all) // all loops share the node's view of the database's state
 	if o.dbWait < 0 {
 		return usagef("--db-wait %v must be positive, or 0 to fail immediately", o.dbWait)
 	}
@@ -167,7 +167,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := o.auth.check(o.addr, local, auth, o.db, log); err != nil {
 		return err
 	}
-	// On a developer's machine calls may go to that machine.
+	// On a developer's machine, calls to the machine itself are allowed.
 	guard, secrets, err := o.calls.check(local && !auth.Required)
 	if err != nil {
 		return err
@@ -257,12 +257,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	return runAll(ctx, log, listener, secure, service, node, courier.Watch, check, show.run)
 }
 
-// runAll runs the service, the node, and loops beside it. The service outlives
-// the node's draining: it answers "not ready" meanwhile.
+// runAll runs the service, the node, and additional loops. The service ends after the node
+// has drained, and reports "not ready" until then.
 func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
 	web := server.Web(service)
 	web.TLSConfig, web.ErrorLog = secure, server.ErrorLog(log)
-	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
+	group, ctx := errgroup.WithContext(ctx) // a failed service ends the node
 	group.Go(func() error {
 		serve := web.Serve
 		if secure != nil {
@@ -276,7 +276,7 @@ func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure
 	working, idle := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error { return service.Run(working) })
 	group.Go(func() error {
-		defer idle() // requests are answered, and written down, until here
+		defer idle() // until here requests are answered and recorded in the audit log
 		err := node.Run(ctx)
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
@@ -305,7 +305,7 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 	return node
 }
 
-// builtinKinds are the kinds that every served node handles.
+// builtinKinds returns a mux with the kinds that every node of the program handles.
 func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	mux := fairlead.NewMux()
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
@@ -313,20 +313,21 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	return mux
 }
 
-// registerSweeps adds what every served node can do with the items of sweeps.
+// registerSweeps adds the handlers for sweep items that every node of the program has.
 func registerSweeps(mux *fairlead.Mux, store driver.Store, options items.Options, calls *httpcall.Handler) {
 	items.Handle(mux, store, "noop", options, func(context.Context, items.Item[json.RawMessage]) error { return nil })
 	items.HandleHTTP(mux, store, options, calls)
 }
 
-// sweepChecks tell who creates a sweep at once if its call can never be made.
+// sweepChecks returns checks that reject a sweep at creation if its call can never be
+// valid.
 func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
 	return server.SweepChecks{items.HTTPKind: func(s *sweep.Sweep) error {
 		return calls.ValidateItems(s.Data, s.PerCall)
 	}}
 }
 
-// checkPublicURL refuses what paths cannot be added to.
+// checkPublicURL rejects a URL that paths cannot be appended to.
 func checkPublicURL(text string) error {
 	if text == "" {
 		return nil

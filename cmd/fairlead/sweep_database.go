@@ -13,7 +13,7 @@ import (
 
 const sweepDatabaseUsage = "database whose tables sweeps may read, as NAME=URL; the URL may contain ${env:NAME} or ${file:PATH} for secrets (repeatable; default: none)"
 
-// openSweepDatabases makes ready the databases of --sweep-database.
+// openSweepDatabases opens the databases of --sweep-database.
 func openSweepDatabases(settings []string) (*tables.Databases, error) {
 	urls := map[string]string{}
 	for _, setting := range settings {
@@ -37,11 +37,11 @@ func openSweepDatabases(settings []string) (*tables.Databases, error) {
 	return databases, nil
 }
 
-// reference is where a URL refers to a secret.
+// reference matches a reference to a secret in a URL.
 var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// fillIn puts secrets into a URL: a whole URL as it is, and a part of one, such as a
-// password, so that it means what it says.
+// fillIn replaces references to secrets in a URL: a reference to a whole URL is replaced
+// unchanged, and a part of a URL, such as a password, is escaped.
 func fillIn(text string) (string, error) {
 	if reference.FindString(text) == text {
 		return referred(text)

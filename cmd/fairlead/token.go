@@ -10,12 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// tokenTimeout is how long a database may take to store a token, and to bring its
-// schema up to date before that.
+// tokenTimeout limits the time for storing a token, including the schema upgrade before it.
 const tokenTimeout = 2 * time.Minute
 
-// addToken stores a token directly in a database. A caller that can write there may do
-// anything anyway; the audit log shows that it was done.
+// addToken stores a token directly in a database. Callers with write access to the database
+// are not restricted anyway; the audit log records the addition.
 func addToken(ctx context.Context, db string, token access.Token) (_ access.Token, secret string, err error) {
 	if err := access.Normalize(&token); err != nil {
 		return token, "", err

@@ -19,21 +19,21 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// traces is where spans go. The zero value is nowhere, and costs nothing.
+// traces exports spans. The zero value exports nothing and costs nothing.
 type traces struct {
 	sdk *sdk.TracerProvider
 	log *slog.Logger
 }
 
-// startTraces sends spans to a collector if the flag or the environment names
-// one. All else (headers, sampling, batches) is set by the variables that
+// startTraces exports spans to a collector if the flag or the environment names one. Other
+// settings (headers, sampling, batches) come from the environment variables that
 // OpenTelemetry defines.
 func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (*traces, error) {
 	options, wanted, err := exporterOptions(endpoint, os.Getenv)
 	if err != nil || !wanted {
 		return &traces{}, err
 	}
-	// What the environment says comes last and wins.
+	// The environment comes last, so that it takes precedence.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "fairlead"),
 		attribute.String("service.version", versionText()),
@@ -46,8 +46,9 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(otlp.New(options)), sdk.WithResource(about)), log: log}, nil
 }
 
-// exporterOptions reports whether spans are wanted, and where. The flag is a base URL, as
-// OTEL_EXPORTER_OTLP_ENDPOINT is, and goes before the environment.
+// exporterOptions returns the options of the exporter, and whether to export spans. The
+// flag is a base URL, like OTEL_EXPORTER_OTLP_ENDPOINT, and takes precedence over the
+// environment.
 func exporterOptions(endpoint string, getenv func(string) string) (options otlp.Options, wanted bool, err error) {
 	if options, err = otlp.FromEnvironment(getenv); err != nil {
 		return options, false, usagef("%w", err)
@@ -66,7 +67,7 @@ func exporterOptions(endpoint string, getenv func(string) string) (options otlp.
 	return options, true, nil
 }
 
-// provider is nil if spans go nowhere.
+// provider returns the tracer provider, or nil if no spans are exported.
 func (t *traces) provider() trace.TracerProvider {
 	if t.sdk == nil {
 		return nil
@@ -74,14 +75,14 @@ func (t *traces) provider() trace.TracerProvider {
 	return t.sdk
 }
 
-// wrap makes the runs of a mux's handlers spans.
+// wrap adds spans to the runs of a mux's handlers.
 func (t *traces) wrap(mux *fairlead.Mux) {
 	if t.sdk != nil {
 		mux.Use(tracing.Middleware(t.sdk))
 	}
 }
 
-// stop sends what is left, for a moment.
+// stop exports the remaining spans, for a limited time.
 func (t *traces) stop() {
 	if t.sdk == nil {
 		return

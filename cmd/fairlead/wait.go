@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	waitUnsaid  = 3 * time.Second // how long a database may take to be opened before the log says so
-	waitPause   = time.Second     // between two tries
-	waitAgain   = time.Minute     // how often the log repeats what a start waits for
+	waitUnsaid  = 3 * time.Second // time for opening a database before the log mentions the delay
+	waitPause   = time.Second     // delay between two attempts
+	waitAgain   = time.Minute     // interval at which the log repeats what the start is waiting for
 	waitUnknown = "the database to respond"
 )
 
-// awaitDatabase opens the database of a node. A database that is not there yet, or that
-// another process is bringing up to date, is waited for: a cluster is started as a whole,
-// in any order. What does not pass, such as a wrong password, fails at once. Meanwhile
-// the lobby answers.
+// awaitDatabase opens the database of a node. It waits for a database that does not exist
+// yet or that another process is upgrading, because the parts of a cluster may start in any
+// order. Permanent errors, such as a wrong password, fail immediately. In the meantime the
+// lobby answers probes.
 func (o serveOptions) awaitDatabase(ctx context.Context, log *slog.Logger, lobby *lobby, options databaseOptions) (migratingStore, error) {
 	wait := &startWait{log: log.With("db", shown(o.db)), lobby: lobby, whom: waitUnknown}
 	defer wait.end()
@@ -52,19 +52,19 @@ func (o serveOptions) awaitDatabase(ctx context.Context, log *slog.Logger, lobby
 	}
 }
 
-// startWait says for whom a start waits: as soon as that is known, and every minute.
+// startWait logs what a start is waiting for: once it is known, and then every minute.
 type startWait struct {
 	log   *slog.Logger
 	lobby *lobby
 
 	mu    sync.Mutex
 	whom  string
-	cause error // why the last try failed
+	cause error // error of the last attempt
 	said  time.Time
 	ended bool
 }
 
-// forWhom is called by a store that waits.
+// forWhom is called by a store that waits for another process.
 func (w *startWait) forWhom(whom string) {
 	w.mu.Lock()
 	w.whom, w.cause, w.said = whom, nil, time.Time{}
@@ -72,7 +72,7 @@ func (w *startWait) forWhom(whom string) {
 	w.say()
 }
 
-// failed is called when the database could not be opened.
+// failed is called after a failed attempt to open the database.
 func (w *startWait) failed(err error) {
 	w.mu.Lock()
 	w.whom, w.cause = waitUnknown, err
@@ -80,7 +80,8 @@ func (w *startWait) failed(err error) {
 	w.say()
 }
 
-// say logs what is waited for, unless it has been said lately, and will do so again.
+// say logs what the start is waiting for, unless that was logged recently, and schedules
+// the next message.
 func (w *startWait) say() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +94,7 @@ func (w *startWait) say() {
 		attrs = append(attrs, "because", w.cause)
 	}
 	w.log.Warn("startup waiting", attrs...)
-	public, _, _ := strings.Cut(w.whom, ":") // who exactly is for those who read the log
+	public, _, _ := strings.Cut(w.whom, ":") // the details are only for the log
 	if err := w.lobby.open(public); err != nil {
 		w.log.Warn("cannot answer probes while startup is waiting", "because", err)
 	}
@@ -109,7 +110,7 @@ func (w *startWait) opened(waited time.Duration) {
 	}
 }
 
-// end makes it say nothing more.
+// end stops the messages.
 func (w *startWait) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

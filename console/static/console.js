@@ -1,6 +1,5 @@
 // What pages do in the browser besides htmx: tell the server the zone, draw charts from
-// the figures that came with the page, copy documents, open the palette, and say when a
-// page is no longer up to date.
+// the figures that came with the page, copy documents, and open the palette and dialogs.
 "use strict";
 
 (() => {
@@ -144,6 +143,12 @@
   // its place, or leads to another page. Without this script they are pages.
   const dialog = document.getElementById("dialog");
   const header = {"X-Fairlead-Dialog": "1"};
+  // What live.js shows: that a request is running, and that it was not answered.
+  const tell = what => document.dispatchEvent(new Event("fairlead:" + what));
+  function request(url, options) {
+    tell("sent");
+    return fetch(url, options).finally(() => tell("answered"));
+  }
   async function show(answer) {
     const to = answer.headers.get("X-Location");
     if (to !== null) {
@@ -164,7 +169,7 @@
     const link = event.target.closest("a[data-dialog]");
     if (link && dialog && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      fetch(link.href, {headers: header}).then(show, () => location.assign(link.href));
+      request(link.href, {headers: header}).then(show, () => location.assign(link.href));
     }
     if (event.target === dialog || event.target.closest?.("#dialog [data-close]")) {
       event.preventDefault();
@@ -177,11 +182,11 @@
     const button = event.submitter || form.querySelector("button");
     const sent = new FormData(form, event.submitter);
     button.disabled = true;
-    fetch(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
-      .then(show, () => { fresh(false); unsent(form); })
+    request(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
+      .then(show, () => { tell("unanswered"); unsent(form); })
       .finally(() => { button.disabled = false; });
   });
-  // What was typed stays in the dialog, beside what the page says of a server that is away.
+  // The input stays in the dialog, next to the message that the server does not answer.
   function unsent(form) {
     let problem = form.querySelector("#problem");
     if (!problem) {
@@ -191,7 +196,7 @@
       problem.setAttribute("role", "alert");
       form.querySelector("h1")?.after(problem);
     }
-    problem.textContent = stale.textContent;
+    problem.textContent = dialog.dataset.unanswered;
   }
   // The form of a page is sent once, however often its button is pressed.
   let sending = false;
@@ -220,20 +225,7 @@
   // On a small screen the navigation is a line, of which only a part is seen.
   document.querySelector(".nav a[aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
-  // The live part.
-  const live = document.getElementById("live");
-  const stale = document.getElementById("stale");
-  const fresh = is => { if (stale) stale.hidden = is; };
-  if (live) {
-    live.addEventListener("signed-out", () => location.reload());
-    live.addEventListener("stale", () => fresh(false));
-    live.addEventListener("htmx:sse:error", () => fresh(false));
-    live.addEventListener("htmx:sse:after:message", event => {
-      if (event.detail.message.event !== "stale") fresh(true);
-      live.dataset.updates = Number(live.dataset.updates || 0) + 1;
-      drawAll();
-    });
-  }
+  document.getElementById("live")?.addEventListener("htmx:sse:after:message", drawAll);
   window.addEventListener("resize", drawAll);
   // Charts are drawn with the colours of their time. The page stays: something may be typed
   // into it.

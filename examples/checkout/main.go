@@ -1,11 +1,11 @@
-// Command checkout is an HTTP service with jobs inside. An order and the job that sends its
-// receipt are stored in one transaction of the program's own: both exist, or neither does.
+// Command checkout is an HTTP service that also runs jobs. It stores each order and the job
+// that sends its receipt in one transaction of its own: both exist, or neither does.
 //
 //	DATABASE_URL=postgres://user@localhost/shop go run ./examples/checkout
 //	curl localhost:8080/orders -H 'Idempotency-Key: a1' -d '{"product":"kite","quantity":2}'
 //
-// The same key again changes nothing and answers with the first order. An order of more than
-// is in stock leaves nothing behind: no row, no job. Ctrl-C ends requests, then jobs.
+// A request that repeats a key changes nothing and returns the first order. An order that
+// exceeds the stock leaves nothing behind: no row, no job. Ctrl-C ends requests, then jobs.
 package main
 
 import (
@@ -28,8 +28,8 @@ import (
 
 // Shop is the service.
 type Shop struct {
-	pool  *pgxpool.Pool   // of the shop's own tables
-	store *postgres.Store // of Fairlead's, in the same database
+	pool  *pgxpool.Pool   // the shop's own tables
+	store *postgres.Store // Fairlead's tables, in the same database
 	jobs  *fairlead.Client
 	send  func(ctx context.Context, o Order) error // sends a receipt
 }
@@ -53,8 +53,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends: then no request comes in any more, those that are under way are
-// answered, and jobs that run get time to finish.
+// run serves until ctx ends. It then accepts no more requests, completes the current ones,
+// and gives running jobs time to finish.
 func run(ctx context.Context, url string, listener net.Listener, send func(context.Context, Order) error) error {
 	shop := &Shop{send: send}
 	var err error
@@ -83,8 +83,8 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 	go func() { served <- web.Serve(listener) }()
 	select {
 	case <-ctx.Done():
-	case err = <-served: // it could not go on
-	case err = <-ended: // nor could the node
+	case err = <-served: // the server failed
+	case err = <-ended: // the node failed
 		ended <- nil
 	}
 	closing, cancel := context.WithTimeout(running, 10*time.Second)
@@ -94,7 +94,8 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 	return errors.Join(err, <-ended)
 }
 
-// mux says how receipts are sent. Jobs are kept for a month, and with them their keys.
+// mux returns the handlers. The receipt handler keeps its jobs, and with them their keys,
+// for a month.
 func (s *Shop) mux() *fairlead.Mux {
 	mux, month := fairlead.NewMux(), 30*24*time.Hour
 	Receipt.HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 8, Retention: fairlead.Retention{Succeeded: month, Failed: month}},

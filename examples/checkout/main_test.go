@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/postgres"
 )
 
-// service is the program as it runs.
+// service is the running program.
 type service struct {
 	address string
 	sent    chan Order
@@ -51,7 +51,7 @@ func start(t *testing.T) *service {
 	return s
 }
 
-// order places an order and returns the status of the answer and the order in it.
+// order places an order and returns the status of the response and the order in it.
 func (s *service) order(t *testing.T, key, body string) (status int, order Order) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
@@ -66,7 +66,7 @@ func (s *service) order(t *testing.T, key, body string) (status int, order Order
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	_ = json.NewDecoder(response.Body).Decode(&order) // a refusal has none
+	_ = json.NewDecoder(response.Body).Decode(&order) // an error response has no order
 	return response.StatusCode, order
 }
 
@@ -112,7 +112,7 @@ func TestAnOrderThatFailsLeavesNoJobBehind(t *testing.T) {
 	}
 }
 
-// count is how many jobs there are.
+// count returns the number of jobs.
 func (s *service) count(t *testing.T) (jobs int64) {
 	t.Helper()
 	tally, err := fairlead.NewClient(s.store).Tally(t.Context(), fairlead.Filter{})

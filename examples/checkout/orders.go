@@ -9,21 +9,21 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Order is what a customer wants.
+// Order is a customer's order.
 type Order struct {
 	ID       int64  `json:"id"`
 	Product  string `json:"product"`
 	Quantity int    `json:"quantity"`
 }
 
-// Receipt is the job of an order, declared once for the side that enqueues and the side that
-// handles.
+// Receipt is the job that sends the receipt of an order. It is declared once, for the code
+// that enqueues it and the code that handles it.
 var Receipt = fairlead.NewKind[Order]("checkout.receipt")
 
 var errSoldOut = errors.New("not enough stock")
 
-// post answers a request to place an order. A key that was used before brings back the order
-// that it was used for.
+// post handles a request to place an order. If the key was used before, it returns the
+// order of the earlier request.
 func (s *Shop) post(w http.ResponseWriter, r *http.Request) {
 	var order Order
 	key, status := r.Header.Get("Idempotency-Key"), http.StatusCreated
@@ -45,18 +45,18 @@ func (s *Shop) post(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(order) // a client that is gone asks again, with its key
+		_ = json.NewEncoder(w).Encode(order) // a client that has disconnected repeats the request with its key
 	}
 }
 
 // place stores an order, takes it from the stock and enqueues its receipt, all or nothing.
-// It fails with fairlead.ErrConflict if the key was used before.
+// It returns fairlead.ErrConflict if the key was used before.
 func (s *Shop) place(ctx context.Context, key string, o *Order) error {
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(ctx) //nolint:errcheck // it does nothing after the commit
+	defer tx.Rollback(ctx) //nolint:errcheck // does nothing after the commit
 	if err := tx.QueryRow(ctx, "insert into orders (product, quantity) values ($1, $2) returning id", o.Product, o.Quantity).Scan(&o.ID); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Shop) place(ctx context.Context, key string, o *Order) error {
 	return tx.Commit(ctx)
 }
 
-// placed is the order that a key was used for: its job has it.
+// placed returns the order for which a key was used. The order is stored in its job.
 func (s *Shop) placed(ctx context.Context, key string) (Order, error) {
 	found, err := s.jobs.Find(ctx, fairlead.Filter{Kinds: []string{Receipt.Name()}, Key: key, Limit: 1})
 	if err != nil {

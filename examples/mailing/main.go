@@ -1,11 +1,12 @@
-// Command mailing sends a mail to each of five million users: at a rate, with a bounded
-// number of mails in flight, and with failed mails tried again at the end. It is a sweep: of
-// the users only progress is stored.
+// Command mailing sends a mail to each of five million users: at a limited rate, with a
+// limited number of mails in flight, and with failed mails retried at the end. It is a
+// sweep, which stores only its progress and no data per user.
 //
 //	go run ./examples/mailing
 //
-// It prints how far it is, every second. Stop it with Ctrl-C and start it again: it goes on
-// where it was, from the file mailing.db. -users and -rate change how much there is to do.
+// It prints its progress every second. Stop it with Ctrl-C and start it again: it resumes
+// where it stopped, from the file mailing.db. Use -users and -rate to change the amount of
+// work.
 package main
 
 import (
@@ -28,7 +29,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// Campaign is what all mails have in common.
+// Campaign is the content common to all mails.
 type Campaign struct{ Subject string }
 
 // Mailer sends mails. While it is down, mails to the domain of every thousandth user fail.
@@ -45,16 +46,16 @@ func (m *Mailer) send(_ context.Context, item items.Item[Campaign]) error {
 	return nil
 }
 
-// mailing is the sweep. An item is the number of a user, from 0 on.
+// mailing returns the sweep. An item is the number of a user, starting at 0.
 func mailing(users int64, rate float64) sweep.Sweep {
 	return sweep.Sweep{
 		Name: "mailing", Kind: "mail", Data: []byte(`{"Subject":"News"}`), To: users,
-		Rate:     rate,                                          // mails per second, over all nodes
-		InFlight: 64,                                            // mails at once, over all nodes
-		Window:   10_000,                                        // how far mails may be ahead of one that hangs
-		Shards:   2,                                             // nodes that can share the work
+		Rate:     rate,                                          // mails per second on all nodes together
+		InFlight: 64,                                            // concurrent mails on all nodes together
+		Window:   10_000,                                        // how far mails may run ahead of one that hangs
+		Shards:   2,                                             // number of nodes that can share the work
 		Attempts: 2, Backoff: time.Second, Timeout: time.Minute, // of one mail
-		Budget: sweep.Budget{Percent: 1}, // it stops if more fail
+		Budget: sweep.Budget{Percent: 1}, // the sweep stops if more fail
 	}
 }
 
@@ -69,7 +70,7 @@ func main() {
 	}
 }
 
-// run is a node until all mails are sent, or ctx ends.
+// run runs a node until all mails are sent or ctx ends.
 func run(ctx context.Context, file string, declared sweep.Sweep, mailer *Mailer, out io.Writer) (err error) {
 	store, err := sqlite.Open(ctx, file)
 	if err != nil {
@@ -91,7 +92,7 @@ func run(ctx context.Context, file string, declared sweep.Sweep, mailer *Mailer,
 	if err != nil {
 		return err
 	}
-	if ensured.State == sweep.Created { // else it goes on where it was
+	if ensured.State == sweep.Created { // otherwise it resumes where it stopped
 		if _, err := sweeps.Start(ctx, ensured.ID, "mailing"); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func TestEveryUserGetsAMailThoughSomeFailAtFirst(t *testing.T) {
 	}
 }
 
-// The program is stopped when it has sent the first mails, and started again.
+// The program is stopped after it has sent the first mails, and then started again.
 func TestAMailingThatWasStoppedGoesOn(t *testing.T) {
 	const users = 20_000
 	mailer, file := &Mailer{}, filepath.Join(t.TempDir(), "mailing.db")
@@ -47,13 +47,13 @@ func TestAMailingThatWasStoppedGoesOn(t *testing.T) {
 	if err := run(t.Context(), file, mailing(users, 100_000), mailer, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	// After an orderly stop nothing is sent twice.
+	// After an orderly stop, no mail is sent twice.
 	if s := stored(t, file); s.State != sweep.Finished || s.Done != users || mailer.sent.Load() != users {
 		t.Errorf("%d mails were sent, and the sweep is %+v", mailer.sent.Load(), s.Status)
 	}
 }
 
-// lineFunc is a writer that calls a function at each line.
+// lineFunc is a writer that calls a function for each line.
 type lineFunc func()
 
 func (f lineFunc) Write(p []byte) (int, error) {

@@ -1,10 +1,10 @@
-// Command nightly makes a report every night: at 02:30 by the clocks of Berlin, not on days
-// that a calendar leaves out, never two at a time, and once for nights that were missed.
+// Command nightly creates a report every night: at 02:30 in Berlin, except on days excluded
+// by a calendar, never two at a time, and only once after an outage of several nights.
 //
 //	go run ./examples/nightly
 //
 // It prints the next nights and then waits for them, in the file nightly.db. With -now it
-// makes one report at once, as a person would ask for it. Ctrl-C ends it.
+// creates one report immediately, as if triggered by a user. Press Ctrl-C to end it.
 package main
 
 import (
@@ -25,35 +25,37 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Sales says what is reported.
+// Sales specifies the content of a report.
 type Sales struct{ Region string }
 
-// Report is the kind of job that makes a report.
+// Report is the kind of job that creates a report.
 var Report = fairlead.NewKind[Sales]("nightly.report")
 
-// zone is where the nights are.
+// zone is the time zone of the schedule.
 const zone = "Europe/Berlin"
 
-// nights is the schedule. When clocks go forward there is no 02:30: the report is made at
-// 03:00 then. When they go back there are two: the first one counts.
+// nights returns the schedule. When clocks are set forward, 02:30 does not exist and the
+// report is created at 03:00. When they are set back, 02:30 occurs twice and the first one
+// counts.
 func nights() schedule.Schedule {
 	return schedule.Schedule{
 		Name: "nightly-sales", Cron: "30 2 * * *", Zone: zone, Calendar: "quiet",
 		Job:     *Report.Job(Sales{Region: "north"}),
-		Overlap: schedule.OverlapSkip,    // none is begun while the one before is being made, or tried again
-		CatchUp: schedule.CatchUpCompact, // after an outage one report is made, of the last night
+		Overlap: schedule.OverlapSkip,    // no run starts while the previous one is running or waiting for a retry
+		CatchUp: schedule.CatchUpCompact, // after an outage, only one report is created, for the last night
 	}
 }
 
-// quiet is the days without a report: Mondays, because nothing is sold on Sundays, and
-// holidays.
+// quiet returns the calendar of days without a report: holidays, and Mondays, because
+// nothing is sold on Sundays.
 func quiet() schedule.Calendar {
 	return schedule.Calendar{
 		Name: "quiet", Weekdays: []time.Weekday{time.Monday}, Dates: []string{"01-01", "05-01", "10-03", "12-25", "12-26"},
 	}
 }
 
-// declare brings the database to what the program wants, however many nodes start at once.
+// declare stores the calendar and the schedule. Any number of nodes may call it at the same
+// time.
 func declare(ctx context.Context, schedules *schedule.Client) (schedule.Schedule, error) {
 	if _, err := schedules.EnsureCalendar(ctx, quiet()); err != nil {
 		return schedule.Schedule{}, err
@@ -62,11 +64,12 @@ func declare(ctx context.Context, schedules *schedule.Client) (schedule.Schedule
 	return ensured.Schedule, err
 }
 
-// handle says how a report is made. A job that no schedule made belongs to no night, and fails.
+// handle registers the handler that creates a report. A job without a schedule belongs to
+// no night, and fails.
 func handle(mux *fairlead.Mux, schedules *schedule.Client, write func(ctx context.Context, night time.Time, s Sales) error) {
 	Report.HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 3, Timeout: 6 * time.Hour},
 		func(ctx context.Context, job *fairlead.Job, s Sales) error {
-			fire, err := schedules.FireOf(ctx, job.ID) // its night, however late or often the job runs
+			fire, err := schedules.FireOf(ctx, job.ID) // the job's night, regardless of delays and retries
 			if errors.Is(err, fairlead.ErrNotFound) {
 				return fairlead.Fatal(err)
 			}
@@ -87,7 +90,7 @@ func main() {
 	}
 }
 
-// run is a node until ctx ends.
+// run runs a node until ctx ends.
 func run(ctx context.Context, file string, now bool, out io.Writer) error {
 	berlin, err := time.LoadLocation(zone)
 	if err != nil {

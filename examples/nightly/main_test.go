@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// A month of nights, with the one in which clocks are changed, takes a moment.
+// Months of nights, including those in which clocks change, pass in a moment.
 func TestAReportIsMadeEveryNightOfTheMonthsInWhichClocksChange(t *testing.T) {
 	berlin, err := time.LoadLocation(zone)
 	if err != nil {
@@ -23,7 +23,7 @@ func TestAReportIsMadeEveryNightOfTheMonthsInWhichClocksChange(t *testing.T) {
 	}
 	for _, month := range []struct {
 		month   time.Month
-		changed string // the night in which clocks are changed
+		changed string // the night in which clocks change
 		quiet   []int  // days without a report
 	}{
 		{time.March, "2030-03-31 03:00 CEST", []int{4, 11, 18, 25}},
@@ -58,9 +58,9 @@ func TestAReportIsMadeEveryNightOfTheMonthsInWhichClocksChange(t *testing.T) {
 	}
 }
 
-// No node of this test handles reports: the one of the first night does not end.
+// No node in this test handles reports, so the first night's report does not end.
 func TestNoReportIsMadeWhileTheOneBeforeIsNotDone(t *testing.T) {
-	node := fairleadtest.New(t, fairlead.NewMux()) // it is Wednesday, 2 January 2030
+	node := fairleadtest.New(t, fairlead.NewMux()) // the time is Wednesday, 2 January 2030
 	nightly, err := declare(t.Context(), node.Schedules)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
-// Command prices changes many prices at once, and changes them back. The change is a batch:
-// the first few products go ahead as a canary, what each price was before is kept, and a
-// rollback can be looked at before it is done.
+// Command prices changes many prices at once, and rolls the change back. The change is a
+// batch: the first few products run ahead as a canary, the previous price of each product
+// is stored, and a rollback can be reviewed before it starts.
 //
 //	go run ./examples/prices
 //
-// Products and jobs are in the file prices.db. Each run reduces all prices by a fifth, shows
-// what a rollback would put back, and rolls back.
+// Products and jobs are stored in the file prices.db. Each run reduces all prices by a
+// fifth, shows what a rollback would restore, and rolls back.
 package main
 
 import (
@@ -26,16 +26,17 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Shop has products with prices, in cents.
+// Shop contains products with prices in cents.
 type Shop struct{ store *sqlite.Store }
 
-// reprice is what is done to a product, and undone. A task may run twice, because its node
-// may die between the change and the record of it: setting a price twice does no harm.
+// reprice returns the operation that changes a product's price, and its undo. A task may
+// run twice, because its node may die between the change and the record of it: setting a
+// price twice does no harm.
 func (s *Shop) reprice() batch.Operation {
 	return batch.Operation{
 		TargetType: "product", BatchType: "reprice",
 		BuildParam: func(ctx context.Context, task batch.TaskArgs) (json.RawMessage, error) {
-			cents, err := s.price(ctx, task.Target.ID) // it is remembered before Process is called
+			cents, err := s.price(ctx, task.Target.ID) // stored before Process is called
 			return json.RawMessage(strconv.Itoa(cents)), err
 		},
 		Process: func(ctx context.Context, task batch.TaskArgs) error { return s.set(ctx, task.Target.ID, task.After) },
@@ -57,8 +58,8 @@ func (s *Shop) set(ctx context.Context, id string, price json.RawMessage) error 
 	return err
 }
 
-// sale is the batch that reduces the prices of products by some percent. It pauses if a
-// product of the canary fails, and if more than five products do.
+// sale returns the batch that reduces the prices of products by a percentage. The batch
+// pauses if a product of the canary fails, or if more than five products fail.
 func (s *Shop) sale(ctx context.Context, percent, products int) (b batch.Batch, changes []batch.Change, err error) {
 	for i := range products {
 		id := strconv.Itoa(i)
@@ -84,7 +85,7 @@ func main() {
 	}
 }
 
-// run is a node for as long as the sale and its rollback take.
+// run runs a node until the sale and its rollback are complete.
 func run(ctx context.Context, file string, products int, out io.Writer) (err error) {
 	store, err := sqlite.Open(ctx, file)
 	if err != nil {

@@ -1,10 +1,11 @@
-// Command saas shares one node among the customers of a service. One of them floods it with
-// jobs; the others do not wait for that.
+// Command saas shares one node among the customers of a service. One customer floods the
+// node with jobs, and the others are not delayed by it.
 //
 //	go run ./examples/saas
 //
-// It prints how many of the first starts each had, how many jobs ran at once, and when the
-// last was done. Tenants, limits and jobs are in the file saas.db.
+// For each customer, it prints the share of the first starts, the maximum number of
+// concurrent jobs, and the time at which the last job was done. Tenants, limits and jobs
+// are stored in the file saas.db.
 package main
 
 import (
@@ -25,33 +26,33 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Render is the work of the service. Each job takes a moment.
+// Render is the service's kind of job. Each job takes a moment.
 var Render = fairlead.NewKind[struct{}]("saas.render")
 
-// customers are who the service works for, parents first, and how many jobs each brings.
+// customers lists the tenants, parents first, and the number of their jobs.
 var customers = []struct {
 	fairlead.Tenant
 	jobs int
 }{
 	{fairlead.Tenant{Name: "noisy", Weight: 1}, 2000},                // far more than its share
-	{fairlead.Tenant{Name: "gold", Weight: 3, MinRunning: 2}, 150},   // thrice the share, and two slots whenever it has jobs
-	{fairlead.Tenant{Name: "acme", Weight: 2, MaxRunning: 4}, 0},     // a company: its teams share its weight and its cap
+	{fairlead.Tenant{Name: "gold", Weight: 3, MinRunning: 2}, 150},   // three times the share, and two slots whenever it has jobs
+	{fairlead.Tenant{Name: "acme", Weight: 2, MaxRunning: 4}, 0},     // a company whose teams share its weight and its cap
 	{fairlead.Tenant{Name: "acme-eu", Parent: "acme"}, 50},           //
 	{fairlead.Tenant{Name: "acme-us", Parent: "acme"}, 50},           //
 	{fairlead.Tenant{Name: "free", Weight: 1, Rate: 5, Burst: 1}, 8}, // five starts per second, however many slots are free
 }
 
-// Desk counts what a tenant has started.
+// Desk records the starts of each tenant.
 type Desk struct {
 	mu      sync.Mutex
 	began   time.Time
-	starts  []string // tenants, in the order of their starts
+	starts  []string // tenants in order of their starts
 	running map[string]int
-	most    map[string]int           // that ran at once
-	last    map[string]time.Duration // when its last job was done
+	most    map[string]int           // maximum number of concurrent jobs
+	last    map[string]time.Duration // time at which the last job was done
 }
 
-// work is the handler: it takes a slot for a moment.
+// work handles a job by taking a slot for a moment.
 func (d *Desk) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
 	d.count(job.Tenant, 1)
 	defer d.count(job.Tenant, -1)
@@ -84,7 +85,7 @@ func main() {
 	desk.print(os.Stdout)
 }
 
-// run declares the tenants, brings their jobs and is a node until all of them are done.
+// run declares the tenants, enqueues their jobs and runs a node until all jobs are done.
 func run(ctx context.Context, file string) (desk *Desk, err error) {
 	store, err := sqlite.Open(ctx, file)
 	if err != nil {
@@ -96,7 +97,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 		return nil, err
 	}
 	var jobs []*fairlead.Job
-	for _, customer := range customers { // the noisy one comes first
+	for _, customer := range customers { // the noisy tenant comes first
 		if _, err := client.EnsureTenant(ctx, customer.Tenant); err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	Render.Handle(mux, desk.work)
 	running, stopNode := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	// A node that claims ahead would count the jobs that it holds for later against caps.
+	// Jobs claimed ahead would count against caps, so the node claims only for free slots.
 	go func() { ended <- engine.Run(running, store, mux, engine.Options{Slots: 8, SlotsOnly: true}) }()
 	for _, job := range jobs {
 		if _, err = client.Wait(ctx, job.ID); err != nil {
@@ -125,7 +126,7 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	return desk, errors.Join(err, <-ended)
 }
 
-// print shows the starts by tenant.
+// print prints the starts by tenant.
 func (d *Desk) print(out io.Writer) {
 	const first = 200
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -135,10 +136,10 @@ func (d *Desk) print(out io.Writer) {
 			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t\n", name, customer.jobs, d.among(name, first), d.most[name], d.last[name].Round(10*time.Millisecond))
 		}
 	}
-	_ = table.Flush() // a terminal that is gone reads nothing
+	_ = table.Flush() // a closed terminal reads nothing
 }
 
-// among is how many of the first starts a tenant had.
+// among returns the number of a tenant's starts among the first starts.
 func (d *Desk) among(tenant string, first int) (starts int) {
 	for _, other := range d.starts[:min(first, len(d.starts))] {
 		if other == tenant {

@@ -12,8 +12,8 @@ func TestANoisyTenantDoesNotHoldUpTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// While all have jobs, starts go by weight: 1 for noisy, 3 for gold, 2 for acme. A claim
-	// fills a few slots at a time, so shares are near to that.
+	// While all tenants have jobs, starts are proportional to weights: 1 for noisy, 3 for
+	// gold, 2 for acme. A claim fills a few slots at a time, so the shares are approximate.
 	noisy, gold, acme := desk.among("noisy", 200), desk.among("gold", 200), desk.among("acme-eu", 200)+desk.among("acme-us", 200)
 	if noisy > 60 || gold < 2*noisy || acme < noisy {
 		t.Errorf("of the first starts noisy had %d, gold %d and acme %d", noisy, gold, acme)

@@ -20,9 +20,9 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in the database of a URL, in tables whose names have a unique
-// prefix. When the test ends, the store is closed and the tables are removed. Use the
-// store's Tx with transactions of the same database.
+// Open opens a store in the database at a URL, in tables with a unique prefix. When the
+// test ends, Open's cleanup closes the store and removes the tables. Use the store's Tx
+// with transactions of the same database.
 func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	t.Helper()
 	config, err := mysqlurl.Parse(url)
@@ -47,7 +47,7 @@ func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the clock of a store, kept in a table.
+// Clock is the clock of a store. It is stored in a table, and only the test moves it.
 type Clock struct {
 	t     fairleadtest.TB
 	db    *sql.DB

@@ -16,9 +16,10 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in the database of a URL, in a schema of its own. The user of the
-// URL must be allowed to create schemas. When the test ends, the store is closed and
-// the schema is removed. Use the store's Tx with transactions of the same database.
+// Open opens a store in a new schema of the database at a URL. The user of the URL must
+// have the privilege to create schemas. When the test ends, Open's cleanup closes the
+// store and removes the schema. Use the store's Tx with transactions of the same
+// database.
 func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	t.Helper()
 	schema := "fairleadtest_" + strings.ToLower(rand.Text()[:12])
@@ -36,7 +37,7 @@ func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the clock of a store, kept in a table.
+// Clock is the clock of a store. It is stored in a table, and only the test moves it.
 type Clock struct {
 	t     fairleadtest.TB
 	url   string

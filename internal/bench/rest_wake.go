@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// wake measures how soon a job starts at one service that was enqueued at
-// another which has no free slot: from the call that enqueues it, and from the
-// answer to that, to the arrival of the job's own HTTP call.
+// wake measures how soon a job starts on one service that was enqueued on another one
+// without free slots: from the call that enqueues it, and from the response to that call,
+// to the arrival of the job's own HTTP call.
 func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 	target, err := newTarget(ctx)
 	if err != nil {
@@ -72,13 +72,13 @@ func (r Rest) sampleWakes(ctx context.Context, c *caller, target *target) (Part,
 	return part, nil
 }
 
-// target is what jobs of the kind http call.
+// target is the server that jobs of the kind http call.
 type target struct {
 	url     string
 	web     *http.Server
 	served  chan struct{}
 	arrived chan string
-	held    chan struct{} // closed when those who hold may go
+	held    chan struct{} // closed when held calls may return
 	once    sync.Once
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgresServer asks through a connection of its own.
+// postgresServer observes the server through a separate connection.
 type postgresServer struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
-	pid    int // of the server's first process; zero if it is not on this machine
+	pid    int // ID of the server's main process; zero if it is on another machine
 
-	counts bool // the server counts statements
+	counts bool // whether the server counts statements
 }
 
 func openPostgres(ctx context.Context, url string) (*postgresServer, error) {

@@ -1,5 +1,5 @@
-// Package check collects the fields of an input that cannot be accepted, so that one error
-// names all of them. It knows plain values only: its callers make errors of what it found.
+// Package check collects the invalid fields of an input, so that one error names all of
+// them. It handles plain values only: its callers convert the results to errors.
 package check
 
 import (
@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds that several kinds of input share.
+// Limits shared by several types of input.
 const (
-	MaxURL   = 2000                 // bytes of an address
-	MaxPause = 366 * 24 * time.Hour // for which something may wait
+	MaxURL   = 2000                 // maximum length of a URL in bytes
+	MaxPause = 366 * 24 * time.Hour // maximum length of a delay
 )
 
-// Field is what callers call a field that was refused, with the way to mend it.
+// Field is the callers' type for an invalid field, with a message that suggests a fix.
 type Field interface {
 	~struct {
 		Field   string `json:"field"`
@@ -26,17 +26,17 @@ type Field interface {
 	}
 }
 
-// Fields are those that were refused so far.
+// Fields collects invalid fields.
 type Fields[F Field] struct {
 	Found []F
 }
 
-// Refuse adds a field.
+// Refuse adds an invalid field.
 func (f *Fields[F]) Refuse(field, format string, args ...any) {
 	f.Found = append(f.Found, F{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// Adopt adds the refused fields of something that is part of the input.
+// Adopt adds the invalid fields of a part of the input.
 func (f *Fields[F]) Adopt(prefix string, part []F) {
 	for _, refused := range part {
 		plain := struct {
@@ -47,7 +47,7 @@ func (f *Fields[F]) Adopt(prefix string, part []F) {
 	}
 }
 
-// Name takes a text that names something.
+// Name validates a name.
 func (f *Fields[F]) Name(field, value string, limit int) {
 	switch {
 	case value == "":
@@ -59,8 +59,8 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	}
 }
 
-// Addressed is Name for what has an address of its own: no path leads to "." and "..", which
-// browsers and servers take for the path itself and the one above.
+// Addressed is Name for objects with a URL of their own: it rejects "." and "..", which
+// browsers and servers resolve in paths.
 func (f *Fields[F]) Addressed(field, value string, limit int) {
 	if value == "." || value == ".." {
 		f.Refuse(field, "is %q, which cannot be part of a URL; choose another name", value)
@@ -69,7 +69,7 @@ func (f *Fields[F]) Addressed(field, value string, limit int) {
 	f.Name(field, value, limit)
 }
 
-// Text refuses what not every database can keep byte for byte.
+// Text rejects strings that some databases cannot store byte for byte.
 func (f *Fields[F]) Text(field, value string) {
 	if !utf8.ValidString(value) {
 		f.Refuse(field, "is not valid UTF-8")
@@ -78,14 +78,14 @@ func (f *Fields[F]) Text(field, value string) {
 	}
 }
 
-// Count takes a number of things, or zero for no bound.
+// Count validates a number of things; zero means unlimited.
 func (f *Fields[F]) Count(field string, n, most int) {
 	if n < 0 || n > most {
 		f.Refuse(field, "is %d; it must be between 1 and %d, or zero for none", n, most)
 	}
 }
 
-// Rate takes a rate, or zero for none. It also fills in the burst.
+// Rate validates a rate; zero means unlimited. It also fills in the burst.
 func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	switch {
 	case math.IsNaN(rate) || rate < 0 || rate > mostRate:
@@ -93,13 +93,13 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	case *burst < 0 || *burst > mostBurst:
 		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero to allow a tenth of a second's starts", *burst, mostBurst)
 	case rate == 0 && *burst > 0:
-		f.Refuse("burst", "requires a rate; set the rate or omit it")
+		f.Refuse("burst", "requires a rate; set a rate or omit the burst")
 	case rate > 0 && *burst == 0:
 		*burst = max(1, int(rate/10))
 	}
 }
 
-// URL takes an absolute http or https address, or none.
+// URL validates an absolute http or https URL, which may be empty.
 func (f *Fields[F]) URL(field, value string) {
 	if value == "" {
 		return
@@ -119,7 +119,7 @@ func (f *Fields[F]) URL(field, value string) {
 	}
 }
 
-// OneOf takes one of some words, or none.
+// OneOf validates a value from a list, which may be empty.
 func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	if value == "" {
 		return
@@ -132,7 +132,7 @@ func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	f.Refuse(field, "is %q; it must be one of %s", value, strings.Join(allowed, ", "))
 }
 
-// JSON takes a document, or none.
+// JSON validates a document, which may be empty.
 func (f *Fields[F]) JSON(field string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) == 0:

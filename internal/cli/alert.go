@@ -19,7 +19,7 @@ func (s *session) alertCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// alertFlags are what can be said of an alert.
+// alertFlags holds the flags of an alert.
 type alertFlags struct {
 	rule                   fairleadv1.AlertRule
 	backlog, gather, quiet time.Duration
@@ -31,17 +31,17 @@ func (t *alertFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.rule.Scope, "scope", "global", "jobs to watch: global, kind:NAME, queue:NAME or tenant:NAME")
 	f.StringVar(&t.rule.Url, "url", "", "URL to send messages to (required)")
-	f.StringSliceVar(&t.rule.On, "on", nil, "event to report: failed, missed or backlog (repeatable; default failed)")
-	f.DurationVar(&t.backlog, "backlog", 0, "waiting time of the oldest ready job that counts as a backlog (required with --on backlog)")
-	f.DurationVar(&t.gather, "gather", 0, "time to collect failures into one message (0 = 10s)")
+	f.StringSliceVar(&t.rule.On, "on", nil, "event that triggers the alert: failed, missed or backlog (repeatable; default failed)")
+	f.DurationVar(&t.backlog, "backlog", 0, "waiting time of the oldest ready job that triggers a backlog alert (required with --on backlog)")
+	f.DurationVar(&t.gather, "gather", 0, "period over which failures are combined into one message (0 = 10s)")
 	f.DurationVar(&t.quiet, "quiet", 0, "minimum time between two messages about the same event (0 = 1m)")
-	f.StringArrayVar(&t.headers, "header", nil, "HTTP header of the messages, as NAME=VALUE; the value is a template (repeatable; default: none)")
-	f.StringVar(&t.body, "body", "", "template for the body of the messages, JSON or plain text (default: a JSON document)")
-	f.StringVar(&t.rule.SigningSecret, "signing-secret", "", "reference to the secret that signs the messages, such as ${env:NAME} (default: messages are not signed)")
+	f.StringArrayVar(&t.headers, "header", nil, "HTTP header to send with each message, as NAME=VALUE; the value may contain placeholders (repeatable; default: none)")
+	f.StringVar(&t.body, "body", "", "message body template, in JSON or plain text (default: a JSON document)")
+	f.StringVar(&t.rule.SigningSecret, "signing-secret", "", "reference to the secret used to sign messages, such as ${env:NAME} (default: messages are not signed)")
 	complete(cmd, "on", oneOf("failed", "missed", "backlog"))
 }
 
-// wanted is the alert of a name that the flags describe.
+// wanted returns the alert with the given name that the flags describe.
 func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 	t.rule.Name = name
 	for to, value := range map[**durationpb.Duration]time.Duration{&t.rule.Backlog: t.backlog, &t.rule.Gather: t.gather, &t.rule.Quiet: t.quiet} {
@@ -64,7 +64,7 @@ func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 	case json.Valid([]byte(t.body)):
 		t.rule.Body = []byte(t.body)
 	default:
-		t.rule.Body, _ = json.Marshal(t.body) // a text always encodes
+		t.rule.Body, _ = json.Marshal(t.body) // a string always encodes
 	}
 	return &t.rule, nil
 }
@@ -72,7 +72,7 @@ func (t *alertFlags) wanted(name string) (*fairleadv1.AlertRule, error) {
 func (s *session) alertSetCommand() *cobra.Command {
 	flags := &alertFlags{}
 	cmd := verb("set NAME", "Create or replace an alert", nil)
-	cmd.Long = cmd.Short + ".\n\nSetting an existing alert replaces all of its settings: flags that are left out get their defaults. The scope of an alert cannot change."
+	cmd.Long = cmd.Short + ".\n\nSetting an existing alert replaces all of its settings: omitted flags get their defaults. The scope of an alert cannot be changed."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		if flags.rule.GetUrl() == "" {
 			return Usagef("--url is required: the URL to send messages to")

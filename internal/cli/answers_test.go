@@ -17,25 +17,25 @@ import (
 	"github.com/fairlead-io/fairlead/api/rpc"
 )
 
-// answers are what a server says of what cannot be brought about in a test, such
-// as limits that have lost count.
+// answers are responses of a server that a test cannot cause otherwise, such as wrong
+// counts of limits.
 type answers struct {
-	watched chan struct{} // one for each time that a job is watched
+	watched chan struct{} // receives a value whenever a job is watched
 }
 
-// verify has found something.
+// verify returns a response with a finding.
 func (answers) verify(context.Context, proto.Message) (proto.Message, error) {
 	return &fairleadv1.VerifyResponse{Items: []*fairleadv1.Drift{{Scope: "global", Counted: 3, Found: 2}}}, nil
 }
 
-// watchJob is cut off the first time, and not there the second. The third time its server
-// is stopping.
+// watchJob ends the first stream early, fails the second time because the server is
+// unavailable, and the third time because its server is stopping.
 func (a answers) watchJob(_ context.Context, in proto.Message, send func(proto.Message) error) error {
 	id := in.(*fairleadv1.GetJobRequest).GetId()
 	a.watched <- struct{}{}
 	switch len(a.watched) {
 	case 1:
-		return send(&fairleadv1.Job{Id: id, State: "ready"}) // and it ends, as that of a server that stops
+		return send(&fairleadv1.Job{Id: id, State: "ready"}) // then the stream ends, like that of a stopping server
 	case 2:
 		return connect.NewError(connect.CodeUnavailable, context.Canceled)
 	case 3:
@@ -66,14 +66,14 @@ func TestVerifyFailsIfThereWasDrift(t *testing.T) {
 	}
 }
 
-// Who waits for a job does not mind that its server is started anew.
+// A command that waits for a job survives a restart of its server.
 func TestAWatchThatIsCutIsTakenUpAgain(t *testing.T) {
 	r := newAnswers(t)
 	r.says([]string{"job 5: ready", "job 5: succeeded"}, "job", "watch", "5")
 }
 
-// A server that dies in the middle of its answer was not reached, whatever code connect gives
-// the connection that was reset.
+// A server that dies in the middle of its response counts as unreachable, whatever code
+// connect gives for the connection reset.
 func TestAServerThatDiesIsNotReached(t *testing.T) {
 	alone(t)
 	web := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
@@ -95,7 +95,7 @@ func TestMethodsThatAServerDoesNotKnow(t *testing.T) {
 	r.fails(ExitFailure, "as new as this program", "queue", "list")
 }
 
-// What --args holds has names of its own, which are not those of flags.
+// Fields within --args have names of their own, which are not names of flags.
 func TestRefusedFieldsAreNamedAsTheyWereTyped(t *testing.T) {
 	cmd := &cobra.Command{Use: "create NAME"}
 	for _, flag := range []string{"args", "rate", "timeout", "label"} {

@@ -21,16 +21,15 @@ by name. A document may contain any of these lists:
   sweeps: [{name: mail-all, kind: mail, to: 5000000}]
   alerts: [{name: pager, url: "https://pager.example/hook", on: [failed, backlog], backlog: 300s}]
 
-or a single schedule, as written by "fairlead schedule export". Fields that an entry leaves out get their defaults,
-except the switches that operators use: apply leaves a schedule enabled or disabled, and a tenant paused or not,
-unless the file says otherwise. For an existing sweep, apply changes only the fields in the file. It leaves
-everything else on the server unchanged.
+or a single schedule, as written by "fairlead schedule export". Omitted fields get their default values, with two
+exceptions: a schedule stays enabled or disabled, and a tenant stays paused or not, unless the file says otherwise.
+For an existing sweep, apply changes only the fields in the file. Anything that the file does not list stays unchanged.
 
-The command shows the changes first. On a terminal it asks for confirmation; without a terminal it requires --yes.
---dry-run stops after showing the changes. --what-if asks the server which jobs would start next and which scheduled
-times would move, and changes nothing either; it leaves out sweeps and alerts.`
+The command first shows the changes. On a terminal it asks for confirmation; without a terminal it requires --yes.
+With --dry-run it stops after showing the changes. With --what-if it changes nothing either: it shows which jobs would
+start next and which scheduled times would change. The preview does not cover sweeps and alerts.`
 
-// applyCommand takes files of anything that has settings.
+// applyCommand returns the command that applies files with all kinds of settings.
 func (s *session) applyCommand() *cobra.Command {
 	cmd := s.filesCommand("apply", "Apply tenants, limits, calendars, schedules, sweeps and alerts from a file")
 	cmd.Example = "  fairlead apply -f cluster.yaml --dry-run\n  fairlead apply -f cluster.yaml --yes"
@@ -76,7 +75,7 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
-				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to show them only")
+				return Usagef("cannot ask for confirmation without a terminal: add --yes to apply the changes, or --dry-run to only show them")
 			}
 			if err := c.confirm("apply these changes?"); err != nil {
 				return err
@@ -98,22 +97,23 @@ func (s *session) filesCommand(use, short string) *cobra.Command {
 	return cmd
 }
 
-// change is an entry of a file that is not as the server has it.
+// change is an entry of a file that differs from the server's settings.
 type change interface {
 	text() string
-	// asked is the change as a question; nil: it decides neither about starts nor instants.
+	// asked returns the change as a what-if question, or nil if it affects neither starts
+	// nor scheduled times.
 	asked() *fairleadv1.WhatIfChange
 	make(ctx context.Context, c *call) error
 }
 
-// fileChanges are all that is to become as a file says.
+// fileChanges contains all changes required by a file.
 type fileChanges struct {
 	changes []change // in the order in which they are made
-	missing []string // calendars, in words
+	missing []string // descriptions of missing calendars
 }
 
-// fileChanges compares what a file says with what there is. What others name comes
-// before them: tenants before what runs for them, calendars before schedules.
+// fileChanges compares a file with the server's settings. Entries come after those that
+// they refer to: tenants before their schedules, calendars before schedules.
 func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges, error) {
 	tenants, err := c.tenantChanges(ctx, wanted.tenants)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *call) fileChanges(ctx context.Context, wanted *manifest) (*fileChanges,
 	return all, nil
 }
 
-// show shows what would change, and what is missing for it.
+// show prints the changes and the missing calendars.
 func (all *fileChanges) show(c *call) error {
 	var lines []string
 	for _, change := range all.changes {
@@ -156,7 +156,7 @@ func (all *fileChanges) show(c *call) error {
 	return err
 }
 
-// whatIf shows what would happen if the changes were made.
+// whatIf shows the effects that the changes would have.
 func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 	var questions []*fairleadv1.WhatIfChange
 	for _, change := range all.changes {
@@ -165,13 +165,13 @@ func (all *fileChanges) whatIf(ctx context.Context, c *call) error {
 		}
 	}
 	if len(questions) == 0 {
-		_, err := fmt.Fprintln(c.errors.Out, "no change in the file affects which jobs start or when schedules are due")
+		_, err := fmt.Fprintln(c.errors.Out, "the changes in the file do not affect which jobs start or when schedules are due")
 		return err
 	}
 	return c.whatIf(ctx, questions...)
 }
 
-// make makes the changes, and returns how many.
+// make makes the changes and returns their number.
 func (all *fileChanges) make(ctx context.Context, c *call) (done int, err error) {
 	for _, change := range all.changes {
 		if err := change.make(ctx, c); err != nil {

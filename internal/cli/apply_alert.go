@@ -8,10 +8,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// alertDefaults are what the server fills in where an alert says nothing.
+// alertDefaults are the server's defaults for alert fields.
 var alertDefaults = map[string]string{"scope": "global", "on": "failed", "gather": "10s", "quiet": "1m0s"}
 
-// alertChange is an alert that is to become as a file says.
+// alertChange is the change of an alert to match a file.
 type alertChange struct {
 	isNew  bool
 	wanted *fairleadv1.AlertRule
@@ -22,7 +22,7 @@ func (change *alertChange) text() string {
 	return change.describe(change.isNew, "alert "+change.wanted.GetName())
 }
 
-// asked is nothing: an alert reports what happens, and changes nothing of it.
+// asked returns nil, because an alert reports events and does not influence them.
 func (change *alertChange) asked() *fairleadv1.WhatIfChange { return nil }
 
 // make sets one alert.
@@ -31,14 +31,14 @@ func (change *alertChange) make(ctx context.Context, c *call) error {
 	return err
 }
 
-// alertAsFile is an alert without what the server sets.
+// alertAsFile returns an alert without the fields that the server sets.
 func alertAsFile(alert *fairleadv1.AlertRule) *fairleadv1.AlertRule {
 	out := proto.CloneOf(alert)
 	out.CreatedAt, out.UpdatedAt = nil, nil
 	return out
 }
 
-// alertChanges compares the alerts of a file with those that there are.
+// alertChanges compares the alerts of a file with the existing ones.
 func (c *call) alertChanges(ctx context.Context, wanted []*fairleadv1.AlertRule) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

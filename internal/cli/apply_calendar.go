@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// A file of schedules carries the calendars along that they name, in documents of
-// their own: {calendars: [{name: …, dates: […]}, …]}.
+// A file of schedules includes the calendars that they refer to, in documents of their own:
+// {calendars: [{name: …, dates: […]}, …]}.
 
-// calendarsDocument is the document of the calendars that schedules name; nil:
-// they name none.
+// calendarsDocument returns the document with the calendars of schedules, or nil if they
+// refer to none.
 func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Schedule) ([]byte, error) {
 	if !slices.ContainsFunc(schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil
@@ -36,16 +36,16 @@ func (c *call) calendarsDocument(ctx context.Context, schedules []*fairleadv1.Sc
 	return json.Marshal(map[string][]json.RawMessage{"calendars": entries})
 }
 
-// calendarAsFile is a calendar without what the server sets.
+// calendarAsFile returns a calendar without the fields that the server sets.
 func calendarAsFile(calendar *fairleadv1.Calendar) *fairleadv1.Calendar {
 	out := proto.CloneOf(calendar)
 	out.Version = 0
 	return out
 }
 
-// calendarChange is a calendar that is to become as a file says.
+// calendarChange is the change of a calendar to match a file.
 type calendarChange struct {
-	current *fairleadv1.Calendar // nil: there is none yet
+	current *fairleadv1.Calendar // nil if it does not exist yet
 	wanted  *fairleadv1.Calendar
 }
 
@@ -58,7 +58,7 @@ func (change *calendarChange) text() string {
 	return d.describe(change.current == nil, "calendar "+change.wanted.GetName())
 }
 
-// calendarLines are the fields of a calendar in words.
+// calendarLines returns the fields of a calendar as text.
 func calendarLines(calendar *fairleadv1.Calendar) [4]string {
 	var ranges []string
 	for _, r := range calendar.GetRanges() {
@@ -73,7 +73,7 @@ func (change *calendarChange) asked() *fairleadv1.WhatIfChange {
 	return &fairleadv1.WhatIfChange{Calendar: change.versioned()}
 }
 
-// versioned is the calendar in the place of the one that was read.
+// versioned returns the wanted calendar with the version of the current one.
 func (change *calendarChange) versioned() *fairleadv1.Calendar {
 	wanted := proto.CloneOf(change.wanted)
 	wanted.Version = change.current.GetVersion()
@@ -90,8 +90,8 @@ func (change *calendarChange) make(ctx context.Context, c *call) (err error) {
 	return err
 }
 
-// calendarChanges compares the calendars of a file with those that there are, and
-// names those that its schedules need and neither has.
+// calendarChanges compares the calendars of a file with the existing ones, and returns the
+// calendars that the file's schedules require but neither side has.
 func (c *call) calendarChanges(ctx context.Context, file *manifest) (changes []change, missing []string, err error) {
 	if len(file.calendars) == 0 && !slices.ContainsFunc(file.schedules, func(s *fairleadv1.Schedule) bool { return s.GetCalendar() != "" }) {
 		return nil, nil, nil

@@ -9,7 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// limitChange is a limit that is to become as a file says.
+// limitChange is the change of a limit to match a file.
 type limitChange struct {
 	isNew  bool
 	wanted *fairleadv1.Limit
@@ -30,23 +30,23 @@ func (change *limitChange) make(ctx context.Context, c *call) error {
 	return err
 }
 
-// limitAsFile is a limit without what the server counts.
+// limitAsFile returns a limit without the fields that the server counts.
 func limitAsFile(limit *fairleadv1.Limit) *fairleadv1.Limit {
 	out := proto.CloneOf(limit)
 	out.Running, out.MinRunning = 0, 0
 	return out
 }
 
-// burstAsKept is the burst that the server fills in where a rate is given without one.
+// burstAsKept returns the burst that the server uses if a rate is given without one.
 func burstAsKept(rate float64, burst int32) int32 {
 	limit := fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: rate, Burst: int(burst)}
 	if err := fairlead.NormalizeLimit(&limit); err != nil {
-		return burst // the server refuses it
+		return burst // the server rejects it
 	}
 	return int32(limit.Burst)
 }
 
-// limitChanges compares the limits of a file with those that there are.
+// limitChanges compares the limits of a file with the existing ones.
 func (c *call) limitChanges(ctx context.Context, wanted []*fairleadv1.Limit) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// setByServer are the fields of a schedule that a file does not say.
+// setByServer lists the fields of a schedule that are not part of a file.
 var setByServer = []protoreflect.Name{"id", "version", "next_due", "next_fire", "created_at", "updated_at", "ref", "clear"}
 
-// asFile is a schedule as a file has it.
+// asFile returns a schedule in the form of a file entry.
 func asFile(schedule *fairleadv1.Schedule) *fairleadv1.Schedule {
 	out := proto.CloneOf(schedule)
 	for _, name := range setByServer {
@@ -25,7 +25,7 @@ func asFile(schedule *fairleadv1.Schedule) *fairleadv1.Schedule {
 }
 
 func (s *session) scheduleExportCommand() *cobra.Command {
-	cmd := verb("export [NAME]", "Export one schedule or all of them, with their calendars, in the format that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export [NAME]", "Export one or all schedules, with their calendars, as YAML for apply", s.runs(func(ctx context.Context, c *call) error {
 		all := &fairleadv1.ListSchedulesResponse{}
 		if len(c.args) > 0 {
 			schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
@@ -40,7 +40,7 @@ func (s *session) scheduleExportCommand() *cobra.Command {
 			}
 		}
 		if c.format == "table" {
-			c.format = "yaml" // a file is no table
+			c.format = "yaml" // a file is not a table
 		}
 		calendars, err := c.calendarsDocument(ctx, all.GetItems())
 		if err == nil && calendars != nil {
@@ -63,9 +63,9 @@ func (s *session) scheduleExportCommand() *cobra.Command {
 	return cmd
 }
 
-// scheduleChange is a schedule that is to become as a file says.
+// scheduleChange is the change of a schedule to match a file.
 type scheduleChange struct {
-	current *fairleadv1.Schedule // nil: there is none yet
+	current *fairleadv1.Schedule // nil if it does not exist yet
 	wanted  *fairleadv1.Schedule
 	differences
 }
@@ -74,7 +74,7 @@ func (change *scheduleChange) text() string {
 	return change.describe(change.current == nil, change.wanted.GetName())
 }
 
-// scheduleChanges compares the schedules of a file with those that there are.
+// scheduleChanges compares the schedules of a file with the existing ones.
 func (c *call) scheduleChanges(ctx context.Context, wanted []*fairleadv1.Schedule) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil
@@ -100,8 +100,8 @@ func (c *call) scheduleChanges(ctx context.Context, wanted []*fairleadv1.Schedul
 	return changes, nil
 }
 
-// asKept writes an expression as the server keeps it. One that it will refuse
-// stays as it is.
+// asKept rewrites the cron expression in the form that the server stores. It leaves an
+// invalid expression unchanged.
 func asKept(schedule *fairleadv1.Schedule) {
 	if schedule.Cron == nil {
 		return
@@ -111,14 +111,14 @@ func asKept(schedule *fairleadv1.Schedule) {
 	}
 }
 
-// keep leaves a schedule switched on or off as it is, unless the file says.
+// keep preserves whether a schedule is enabled, unless the file specifies it.
 func (change *scheduleChange) keep() {
 	if change.wanted.Enabled == nil {
 		change.wanted.Enabled, change.wanted.Reason = change.current.Enabled, change.current.Reason
 	}
 }
 
-// scheduleDefaults are what the server fills in for fields that are not given.
+// scheduleDefaults are the server's defaults for schedule fields.
 var scheduleDefaults = map[string]string{
 	"timezone": "UTC", "overlap_action": "allow", "failure_action": "run_new", "max_concurrency": "0", "concurrency_policy": "queue", "queue_depth": "100",
 	"catch_up_mode": "none", "catch_up_limit": "100", "catch_up_window": "24h0m0s", "enabled": "yes",
@@ -129,7 +129,7 @@ func (change *scheduleChange) asked() *fairleadv1.WhatIfChange {
 	return &fairleadv1.WhatIfChange{Schedule: change.versioned()}
 }
 
-// versioned is the schedule in the place of the one that was read.
+// versioned returns the wanted schedule with the version of the current one.
 func (change *scheduleChange) versioned() *fairleadv1.Schedule {
 	wanted := proto.CloneOf(change.wanted)
 	wanted.Ref, wanted.Version = change.current.GetId(), change.current.GetVersion()

@@ -9,14 +9,14 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// sweepSetByServer are the fields of a sweep that a file does not say.
+// sweepSetByServer lists the fields of a sweep that are not part of a file.
 var sweepSetByServer = []protoreflect.Name{
 	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
 }
 
-// sweepChange is a sweep that is to become as a file says.
+// sweepChange is the change of a sweep to match a file.
 type sweepChange struct {
-	current, wanted *fairleadv1.Sweep // current is nil if there is none yet
+	current, wanted *fairleadv1.Sweep // current is nil if the sweep does not exist yet
 	differences
 }
 
@@ -24,11 +24,11 @@ func (change *sweepChange) text() string {
 	return change.describe(change.current == nil, "sweep "+change.wanted.GetName())
 }
 
-// asked is nothing: a sweep goes at its own rate, whatever else starts.
+// asked returns nil, because a sweep runs at its own rate, whatever else starts.
 func (change *sweepChange) asked() *fairleadv1.WhatIfChange { return nil }
 
-// make creates a sweep, which does not run before it is started, or changes what
-// differs.
+// make creates a sweep, which does not run until it is started, or changes the fields that
+// differ.
 func (change *sweepChange) make(ctx context.Context, c *call) (err error) {
 	if change.current == nil {
 		_, err = c.sweeps.CreateSweep(ctx, change.wanted)
@@ -44,7 +44,7 @@ func (change *sweepChange) make(ctx context.Context, c *call) (err error) {
 	return err
 }
 
-// sweepAsFile is a sweep without what the server sets.
+// sweepAsFile returns a sweep without the fields that the server sets.
 func sweepAsFile(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
 	out := proto.CloneOf(sweep)
 	for _, name := range sweepSetByServer {
@@ -53,7 +53,7 @@ func sweepAsFile(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
 	return out
 }
 
-// allSweeps are the sweeps that there are.
+// allSweeps returns all sweeps.
 func (c *call) allSweeps(ctx context.Context) ([]*fairleadv1.Sweep, error) {
 	all, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListSweepsResponse, error) {
 		return c.sweeps.ListSweeps(ctx, &fairleadv1.ListSweepsRequest{PageSize: size, PageToken: token})
@@ -61,7 +61,7 @@ func (c *call) allSweeps(ctx context.Context) ([]*fairleadv1.Sweep, error) {
 	return all, err
 }
 
-// sweepChanges compares the sweeps of a file with those that there are.
+// sweepChanges compares the sweeps of a file with the existing ones.
 func (c *call) sweepChanges(ctx context.Context, wanted []*fairleadv1.Sweep) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// wantedTenant is a tenant as a file has it.
+// wantedTenant is a tenant in a file.
 type wantedTenant struct {
 	*fairleadv1.Tenant
 	saysPaused bool
@@ -27,9 +27,9 @@ func readTenant(entry json.RawMessage) (*wantedTenant, error) {
 	return wanted, err
 }
 
-// tenantChange is a tenant that is to become as a file says.
+// tenantChange is the change of a tenant to match a file.
 type tenantChange struct {
-	current, wanted *fairleadv1.Tenant // current is nil if there is none yet
+	current, wanted *fairleadv1.Tenant // current is nil if the tenant does not exist yet
 	differences
 }
 
@@ -41,7 +41,7 @@ func (change *tenantChange) asked() *fairleadv1.WhatIfChange {
 	return &fairleadv1.WhatIfChange{Tenant: change.versioned()}
 }
 
-// versioned is the tenant in the place of the one that was read.
+// versioned returns the wanted tenant with the version of the current one.
 func (change *tenantChange) versioned() *fairleadv1.Tenant {
 	wanted := proto.CloneOf(change.wanted)
 	wanted.Version = change.current.GetVersion()
@@ -58,14 +58,14 @@ func (change *tenantChange) make(ctx context.Context, c *call) (err error) {
 	return err
 }
 
-// tenantAsFile is a tenant without what the server sets.
+// tenantAsFile returns a tenant without the fields that the server sets.
 func tenantAsFile(tenant *fairleadv1.Tenant) *fairleadv1.Tenant {
 	out := proto.CloneOf(tenant)
 	out.Version, out.CreatedAt, out.UpdatedAt = 0, nil, nil
 	return out
 }
 
-// allTenants are the tenants that are declared.
+// allTenants returns the declared tenants.
 func (c *call) allTenants(ctx context.Context) ([]*fairleadv1.Tenant, error) {
 	all, _, err := pages(0, func(size int32, token string) (*fairleadv1.ListTenantsResponse, error) {
 		return c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: token})
@@ -73,8 +73,8 @@ func (c *call) allTenants(ctx context.Context) ([]*fairleadv1.Tenant, error) {
 	return all, err
 }
 
-// tenantChanges compares the tenants of a file with those that there are. Parents come
-// before their children.
+// tenantChanges compares the tenants of a file with the existing ones. Parents come before
+// their children.
 func (c *call) tenantChanges(ctx context.Context, wanted []*wantedTenant) (changes []change, err error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -122,7 +122,7 @@ func TestAKindIsPausedAndResumed(t *testing.T) {
 func TestATimingThatIsNotStoredIsPreviewed(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"03:00:00 CE"}, "schedule", "preview", "--cron", "0 3 * * Monday", "--timezone", "Europe/Paris", "-n", "2")
-	r.fails(ExitUsage, "specify NAME, or flags that describe a schedule", "schedule", "preview")
+	r.fails(ExitUsage, "specify NAME or schedule flags", "schedule", "preview")
 	r.fails(ExitUsage, "not both", "schedule", "preview", "nightly", "--cron", "@daily")
 	r.fails(ExitUsage, `"noday" is not valid; use 0 to 7`, "schedule", "preview", "--cron", "0 3 * * noday")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *session) auditCommand() *cobra.Command {
-	return s.prints(s.connects(noun("audit", "Show the audit log: who did what, and when", s.auditListCommand())))
+	return s.prints(s.connects(noun("audit", "Query the audit log of changes", s.auditListCommand())))
 }
 
 func (s *session) auditListCommand() *cobra.Command {
@@ -35,8 +35,8 @@ func (s *session) auditListCommand() *cobra.Command {
 		return c.printTable(&fairleadv1.ListAuditResponse{Items: items, NextPageToken: next}, table)
 	}))
 	f := cmd.Flags()
-	f.StringVar(&filter.Actor, "actor", "", "only entries of the actor with this name")
-	f.StringVar(&filter.Action, "action", "", "only calls of this API method, such as PauseQueue")
+	f.StringVar(&filter.Actor, "actor", "", "only entries by this actor")
+	f.StringVar(&filter.Action, "action", "", "only calls to this API method, such as PauseQueue")
 	f.StringVar(&filter.Subject, "subject", "", "only actions on this object, such as queue:mail")
 	f.Var(&from, "from", "only entries at or after this time: a time, or a duration such as 2h for two hours ago")
 	f.Var(&to, "to", "only entries before this time: a time, or a duration such as 1h for an hour ago")

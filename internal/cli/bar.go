@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// drawWhile draws a line about the latest that is seen while something is followed.
+// drawWhile draws a line for the latest value while following something.
 func drawWhile[T any](c *call, line func(*T) string, follow func(see func(*T) error) (*T, error)) (*T, error) {
 	var latest atomic.Pointer[T]
 	over, drawn := make(chan struct{}), make(chan struct{})
@@ -48,8 +48,8 @@ func drawUntil[T any](c *call, line func(*T) string, latest *atomic.Pointer[T], 
 	}
 }
 
-// threeBar is a whole of which some is over and some more has begun: what is there of
-// either has at least one cell. A whole of zero has no end.
+// threeBar returns a progress bar of done, running and pending work. Done and running work
+// each have at least one cell if there is any. If whole is 0, the total is unknown.
 func threeBar(over, begun, whole int64, width int) string {
 	if whole <= 0 {
 		return strings.Repeat("·", width)

@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// taskStates are the states of a batch's tasks.
+// taskStates lists the states of a batch's tasks.
 var taskStates = []string{
 	"pending", "running", "success", "fail", "retry_pending", "rollback_pending", "rollback_running", "rollback_success", "rollback_fail", "cancel",
 }
 
 func (s *session) batchCommand() *cobra.Command {
-	return s.prints(s.connects(noun("batch", "Manage batches: one operation on many targets",
+	return s.prints(s.connects(noun("batch", "Manage batches, which apply one operation to many targets",
 		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchExplainCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
 		s.batchCancelCommand(), s.batchRetryCommand(), s.batchRollbackCommand(),
 		s.batchApproveCommand(), s.batchPauseCommand(), s.batchResumeCommand(), s.batchSetCommand(),
@@ -63,12 +63,13 @@ func (s *session) batchListCommand() *cobra.Command {
 	return cmd
 }
 
-// failures is how many tasks of a batch have failed, forward or back.
+// failures returns the number of failed tasks of a batch, including failed rollbacks.
 func failures(b *fairleadv1.Batch) int32 {
 	return b.GetTally().GetFail() + b.GetTally().GetRollbackFail()
 }
 
-// batchNote returns why a batch does not go on, and how many of its tasks are doubtful.
+// batchNote returns the reason why a batch does not continue, and the number of its
+// doubtful tasks.
 func batchNote(b *fairleadv1.Batch) string {
 	note := standingNote(b)
 	if n := b.GetDoubtful(); n > 0 {
@@ -107,12 +108,12 @@ func (s *session) batchTasksCommand() *cobra.Command {
 	}))
 	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "only tasks in this state (repeatable): "+strings.Join(taskStates, ", "))
 	complete(cmd, "state", oneOf(taskStates...))
-	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run although the database lost the record of it")
+	cmd.Flags().BoolVar(&filter.Doubtful, "doubtful", false, "only tasks that may have run even though the database lost the record")
 	limits(cmd, &limit)
 	return cmd
 }
 
-// listTasks fetches tasks of a batch; no limit fetches all.
+// listTasks returns tasks of a batch. If limit is 0, it returns all.
 func (c *call) listTasks(ctx context.Context, filter *fairleadv1.ListBatchTasksRequest, limit int) (*fairleadv1.ListBatchTasksResponse, error) {
 	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBatchTasksResponse, error) {
 		filter.PageSize, filter.PageToken = size, token
@@ -130,7 +131,7 @@ func taskTable(s *screen.Screen, tasks []*fairleadv1.BatchTask) *screen.Table {
 	return table
 }
 
-// taskInfo returns why a task failed, and whether it is doubtful.
+// taskInfo returns why a task failed and whether it is doubtful.
 func taskInfo(t *fairleadv1.BatchTask) string {
 	switch {
 	case !t.GetDoubtful():

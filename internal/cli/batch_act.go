@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sayBatch says how a batch stands after a call changed it, or returns the call's error.
+// sayBatch prints the state of a batch after a call changed it, or returns the call's
+// error.
 func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
 	if err != nil {
 		return err
@@ -24,7 +25,7 @@ func (c *call) sayBatch(batch *fairleadv1.Batch, err error) error {
 
 func (s *session) batchCancelCommand() *cobra.Command {
 	var reason string
-	cmd := verb("cancel ID", "Cancel a batch: start no more tasks, and let running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("cancel ID", "Cancel a batch but let its running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason}))
 	}))
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
@@ -33,7 +34,7 @@ func (s *session) batchCancelCommand() *cobra.Command {
 
 func (s *session) batchPauseCommand() *cobra.Command {
 	var reason string
-	cmd := verb("pause ID", "Pause a batch: start no more tasks until it is resumed", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("pause ID", "Pause a batch; running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason}))
 	}))
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
@@ -70,7 +71,7 @@ func (s *session) batchSetCommand() *cobra.Command {
 		return c.printDetails(c.batches.PatchBatch(ctx, change))
 	})
 	cmd.Flags().Int32Var(&most, "max-running", 0, "maximum number of tasks running at once (0 = unlimited)")
-	cmd.Flags().Float64Var(&rate, "rate", 0, "tasks started per second (0 = unlimited)")
+	cmd.Flags().Float64Var(&rate, "rate", 0, "maximum number of tasks started per second (0 = unlimited)")
 	return cmd
 }
 
@@ -94,8 +95,8 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	request := &fairleadv1.RollBackBatchRequest{}
 	var wait waiting
 	cmd := verb("rollback ID", "Roll back a batch by restoring each target's previous state", nil)
-	cmd.Long = "Roll back a batch, or only the tasks given with --task, by restoring each target's previous state. Tasks that ended last are undone first. " +
-		"Once a whole batch is being rolled back, none of its tasks can go forward again. To resume a rollback with failed tasks, run the command again.\n\n" +
+	cmd.Long = "Roll back a batch, or only the tasks given with --task, by restoring each target's previous state. The most recently completed tasks are undone first. " +
+		"Once the rollback of a whole batch has begun, its tasks cannot be retried. If some tasks fail to roll back, run the command again.\n\n" +
 		"--dry-run shows the tasks that would be undone and the state that would be restored."
 	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
 		request.Id = id
@@ -120,7 +121,7 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	return cmd
 }
 
-// undoTable shows what a rollback would undo, and reports how much that is.
+// undoTable returns a table of the tasks that a rollback would undo.
 func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD RESTORE")
 	for _, t := range batch.GetWouldUndo() {
@@ -136,7 +137,7 @@ func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
 	if c.format == "table" {
 		fmt.Fprintf(c.errors.Out, "%s of batch %d would be undone, in this order\n", taskCount(batch.GetWouldUndoTotal()), batch.GetId())
 		if n := batch.GetDoubtful(); n > 0 {
-			fmt.Fprintf(c.errors.Out, "%s may have run although the database lost the record of it: compare the targets with the state that would be restored (fairlead batch tasks %d --doubtful)\n", taskCount(n), batch.GetId())
+			fmt.Fprintf(c.errors.Out, "%s may have run even though the database lost the record: compare the targets with the state that would be restored (fairlead batch tasks %d --doubtful)\n", taskCount(n), batch.GetId())
 		}
 	}
 	return table

@@ -15,27 +15,26 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// batchFlags are the flags that say what a batch is, and what they are called in the
-// query of an upload.
+// batchFlags lists the flags of a batch with their names in the query of an upload.
 var batchFlags = []struct{ flag, parameter, usage string }{
-	{"name", "name", "display name of the batch (default: the name of a CSV file)"},
+	{"name", "name", "display name of the batch (default for a CSV file: its name without .csv; otherwise none)"},
 	{"type", "type", "operation to run on each target, such as cdc_job_stop (required unless the file sets it)"},
 	{"description", "description", "description of the batch (default: none)"},
 	{"creator", "creator", "creator of the batch (default: none)"},
 	{"env", "env", "environment of the batch, such as live (default: none)"},
-	{"queue", "queue", "queue (region) whose nodes run the tasks (default \"default\")"},
+	{"queue", "queue", "queue or region whose nodes run the tasks (default \"default\")"},
 	{"az", "az", "availability zone of the batch (default: none)"},
-	{"service", "service", "service that the batch changes (default: none)"},
+	{"service", "service", "service affected by the batch (default: none)"},
 	{"info", "info", "JSON stored with the batch and passed to each task (default: none)"},
 	{"tenant", "tenant", "tenant that owns the batch (default \"default\")"},
-	{"priority", "priority", "priority of the tasks; higher starts first (default 0)"},
+	{"priority", "priority", "priority of the tasks; higher values start first (default 0)"},
 	{"max-running", "max_running", "maximum number of tasks running at once (default: unlimited)"},
-	{"rate", "rate", "tasks started per second (default: unlimited)"},
-	{"task-timeout", "timeout", "timeout of one attempt of a task, such as 20s (default: the timeout of the operation)"},
+	{"rate", "rate", "maximum number of tasks started per second (default: unlimited)"},
+	{"task-timeout", "timeout", "timeout per task attempt, such as 20s (default: the operation's timeout)"},
 	{"canary", "canary.tasks", "number of tasks to run first as a canary (default: no canary)"},
 	{"canary-ratio", "canary.ratio", "fraction of canary tasks that must succeed to release the rest automatically, such as 0.9 (default: wait for approval)"},
-	{"stop-after", "stop_after.failures", "number of failed tasks that pauses the batch (default: never pause)"},
-	{"stop-after-percent", "stop_after.percent", "percentage of failed tasks that pauses the batch (default: never pause)"},
+	{"stop-after", "stop_after.failures", "pause the batch after this many failed tasks (default: never pause)"},
+	{"stop-after-percent", "stop_after.percent", "pause the batch when this percentage of tasks has failed (default: never pause)"},
 	{"notify", "notify", "URL to notify whenever the batch completes (default: none)"},
 }
 
@@ -88,10 +87,10 @@ func (s *session) batchCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// lineKinds are content types by the names of files.
+// lineKinds maps file extensions to content types.
 var lineKinds = map[string]string{".csv": "text/csv", ".ndjson": "application/x-ndjson", ".jsonl": "application/x-ndjson"}
 
-// upload sends the tasks of a file as they are read.
+// upload sends the tasks of a file as it reads them.
 func (c *call) upload(ctx context.Context, file string, query url.Values) (*fairleadv1.Batch, error) {
 	body, kind := c.in, ""
 	if file != "-" {
@@ -106,11 +105,11 @@ func (c *call) upload(ctx context.Context, file string, query url.Values) (*fair
 		}
 	}
 	if kind == "" {
-		kind = "application/octet-stream" // the server looks
+		kind = "application/octet-stream" // the server detects the type
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	// The program that pipes something in closes it.
+	// Standard input is closed by the program that writes to it.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/api/v1/batches/upload?"+query.Encode(), io.NopCloser(body))
 	if err != nil {
 		return nil, err

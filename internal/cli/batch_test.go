@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// lines writes a file of a test.
+// lines writes a file for a test.
 func (r *rig) lines(name, text string) string {
 	r.Helper()
 	file := filepath.Join(r.TempDir(), name)
@@ -20,13 +20,13 @@ func (r *rig) lines(name, text string) string {
 	return file
 }
 
-// untilHandled waits until a node is there that handles batches.
+// untilHandled waits for a node that handles batches.
 func (r *rig) untilHandled() {
 	r.Helper()
 	r.until(r.id("job", "enqueue", "noop"), "succeeded")
 }
 
-// untilBatch waits for a batch to be as wanted.
+// untilBatch waits until a batch meets a condition.
 func (r *rig) untilBatch(id, what string, holds func(batch map[string]any) bool) {
 	r.Helper()
 	deadline := time.After(patience.Limit)
@@ -41,7 +41,7 @@ func (r *rig) untilBatch(id, what string, holds func(batch map[string]any) bool)
 	}
 }
 
-// madeSchedule is the id of a schedule that is never due.
+// madeSchedule creates a schedule that is never due and returns its ID.
 func (r *rig) madeSchedule() string {
 	r.Helper()
 	return r.document("schedule", "create", "never", "noop", "--at", "2100-01-01T00:00:00Z")["id"].(string)

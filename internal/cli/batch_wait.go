@@ -30,7 +30,7 @@ func (c *call) followBatch(ctx context.Context, id int64, see func(*fairleadv1.B
 	}, func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }, see)
 }
 
-// batchLine is how far a batch has come.
+// batchLine returns the progress of a batch.
 func batchLine(b *fairleadv1.Batch, now time.Time) string {
 	text := fmt.Sprintf("%s  %d of %d", b.GetState(), b.GetDone(), b.GetTotal())
 	if n := failures(b); n > 0 {
@@ -50,7 +50,7 @@ func batchLine(b *fairleadv1.Batch, now time.Time) string {
 	return screen.Clean(text)
 }
 
-// batchEnded is the error of a batch that did not end well.
+// batchEnded returns an error if a batch did not succeed.
 func batchEnded(b *fairleadv1.Batch) error {
 	switch b.GetState() {
 	case "success", "rollback_success":
@@ -63,8 +63,8 @@ func batchEnded(b *fairleadv1.Batch) error {
 	return failf(ExitJobFailed, "%s; list the tasks with fairlead batch tasks %d", text, b.GetId())
 }
 
-// batch waits for a batch to complete, and shows how it went. Its error is that of
-// one that did not end well.
+// batch waits for a batch to complete and shows the result. It returns an error if the
+// batch did not succeed.
 func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
 	within, cancel := w.within(ctx)
 	defer cancel()
@@ -84,10 +84,10 @@ func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
 	return batchEnded(batch)
 }
 
-// shownFailures is how many failed tasks a summary has.
+// shownFailures is the maximum number of failed tasks in a summary.
 const shownFailures = 20
 
-// showFailures shows people which tasks failed.
+// showFailures lists failed tasks in table output.
 func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error {
 	if failures(batch) == 0 || c.format != "table" {
 		return nil
@@ -105,8 +105,8 @@ func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error 
 	return nil
 }
 
-// awaitBatch follows a batch, and shows on a terminal how far it is. Elsewhere it
-// reports that the batch is paused or awaits approval.
+// awaitBatch follows a batch. On a terminal, it shows the progress. Elsewhere, it reports
+// when the batch is paused or awaits approval.
 func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
 	if c.errors.Terminal {
 		return c.awaitWithBar(ctx, id)
@@ -125,14 +125,14 @@ func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, err
 	})
 }
 
-// awaitWithBar draws a bar while it follows a batch.
+// awaitWithBar draws a progress bar while it follows a batch.
 func (c *call) awaitWithBar(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
 	return drawWhile(c, func(batch *fairleadv1.Batch) string { return batchBar(batch, c.Now()) }, func(see func(*fairleadv1.Batch) error) (*fairleadv1.Batch, error) {
 		return c.followBatch(ctx, id, see)
 	})
 }
 
-// batchBar is how far a batch has come, to be drawn.
+// batchBar returns the progress bar of a batch.
 func batchBar(batch *fairleadv1.Batch, now time.Time) string {
 	const width = 30
 	return fmt.Sprintf("batch %d %s %.0f%% %s", batch.GetId(), screen.Bar(int(batch.GetDone()), int(batch.GetTotal()), width), 100*batch.GetProgress(), batchLine(batch, now))

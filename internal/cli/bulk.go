@@ -12,11 +12,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// bulkActions are what can be done to many jobs in the background.
+// bulkActions lists the actions that can be applied to many jobs in the background.
 var bulkActions = []string{"cancel", "retry", "run", "delete", "prioritize", "move"}
 
 func (s *session) bulkCommand() *cobra.Command {
-	return s.prints(s.connects(noun("bulk", "Change many jobs at once, in the background",
+	return s.prints(s.connects(noun("bulk", "Act on many jobs at once, in the background",
 		s.bulkStartCommand(), s.bulkGetCommand(), s.bulkListCommand(), s.bulkMissesCommand(), s.bulkWatchCommand(), s.bulkStopCommand(),
 	)))
 }
@@ -38,7 +38,7 @@ func (s *session) bulkStartCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		wanted.Action, wanted.Filter = c.args[0], filter.chosen(ids)
 		if !slices.Contains(bulkActions, wanted.GetAction()) {
-			return Usagef("unknown ACTION %q: use %s", wanted.GetAction(), strings.Join(bulkActions, ", "))
+			return Usagef("unknown action %q: use %s", wanted.GetAction(), strings.Join(bulkActions, ", "))
 		}
 		if !wanted.GetDryRun() && !yes && irrevocable(wanted.GetAction()) {
 			err := c.askBulk(wanted.GetAction(), func() (counted, error) {
@@ -61,16 +61,16 @@ func (s *session) bulkStartCommand() *cobra.Command {
 		case wait.asked(cmd):
 			return wait.bulk(ctx, c, bulk.GetId())
 		}
-		return c.say(bulk, "bulk %d will %s %s", bulk.GetId(), bulk.GetAction(), matched(bulk))
+		return c.say(bulk, "bulk action %d will %s %s", bulk.GetId(), bulk.GetAction(), matched(bulk))
 	})
 	s.filters(cmd, &filter)
 	f := cmd.Flags()
 	f.Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
-	f.StringVar(&wanted.Cause, "error", "", "only jobs with an error like this one; numbers, IDs, quoted strings, times and addresses may differ")
-	f.StringVar(&wanted.Reason, "reason", "", "reason to record with the bulk (default: none)")
-	f.Int32Var(&wanted.Priority, "priority", 0, "new priority of the jobs, for the action prioritize")
-	f.StringVar(&wanted.Queue, "queue-to", "", "new queue of the jobs, for the action move")
-	f.Float64Var(&wanted.Rate, "rate", 0, "jobs changed per second (0 = as fast as possible without slowing other work)")
+	f.StringVar(&wanted.Cause, "error", "", "only jobs with a similar error; differences in numbers, IDs, quoted strings, times and addresses are ignored")
+	f.StringVar(&wanted.Reason, "reason", "", "reason to record with the bulk action (default: none)")
+	f.Int32Var(&wanted.Priority, "priority", 0, "new priority of the jobs (for the action prioritize)")
+	f.StringVar(&wanted.Queue, "queue-to", "", "new queue of the jobs (for the action move)")
+	f.Float64Var(&wanted.Rate, "rate", 0, "maximum number of jobs changed per second (0 = as fast as possible without slowing other work)")
 	f.BoolVar(&wanted.DryRun, "dry-run", false, "count the matching jobs without changing them")
 	f.StringVar(&once, "once", "", "idempotency key: repeating the command with the same key within a day has no further effect (default: none)")
 	f.BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
@@ -81,14 +81,14 @@ func (s *session) bulkStartCommand() *cobra.Command {
 }
 
 func (s *session) bulkGetCommand() *cobra.Command {
-	return verb("get ID", "Show a bulk", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("get ID", "Show a bulk action", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.bulks.GetBulk(ctx, &fairleadv1.GetBulkRequest{Id: id}))
 	}))
 }
 
 func (s *session) bulkListCommand() *cobra.Command {
 	var limit int
-	cmd := verb("list", "List bulks, newest first", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List bulk actions, newest first", s.runs(func(ctx context.Context, c *call) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBulksResponse, error) {
 			return c.bulks.ListBulks(ctx, &fairleadv1.ListBulksRequest{PageSize: size, PageToken: token})
 		})
@@ -108,7 +108,7 @@ func (s *session) bulkListCommand() *cobra.Command {
 
 func (s *session) bulkMissesCommand() *cobra.Command {
 	var limit int
-	cmd := verb("misses ID", "List the jobs that a bulk left unchanged, and why", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("misses ID", "List the jobs that a bulk action skipped, with the reasons", s.withID(func(ctx context.Context, c *call, id int64) error {
 		items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListBulkMissesResponse, error) {
 			return c.bulks.ListBulkMisses(ctx, &fairleadv1.ListBulkMissesRequest{Id: id, PageSize: size, PageToken: token})
 		})
@@ -127,11 +127,11 @@ func (s *session) bulkMissesCommand() *cobra.Command {
 }
 
 func (s *session) bulkStopCommand() *cobra.Command {
-	return verb("stop ID", "Ask a bulk to stop, leaving the remaining jobs unchanged", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("stop ID", "Stop a bulk action; jobs not yet processed stay unchanged", s.withID(func(ctx context.Context, c *call, id int64) error {
 		bulk, err := c.bulks.StopBulk(ctx, &fairleadv1.GetBulkRequest{Id: id})
 		if err != nil {
 			return err
 		}
-		return c.say(bulk, "asked bulk %d to stop", id)
+		return c.say(bulk, "bulk action %d is stopping", id)
 	}))
 }

@@ -12,7 +12,7 @@ func TestABulkIsCountedStartedAndAwaited(t *testing.T) {
 	}
 	r.says([]string{"move would affect 3 jobs"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--dry-run")
 	got := r.says([]string{": completed  3 of 3"}, "bulk", "start", "move", "--queue", "full", "--queue-to", "spare", "--reason", "full", "--wait")
-	id := strings.TrimSuffix(strings.Fields(got)[1], ":")
+	id := strings.TrimSuffix(strings.Fields(got)[2], ":")
 	r.says([]string{"move", "completed", "full"}, "bulk", "list")
 	r.says([]string{"spare"}, "bulk", "get", id)
 	r.says([]string{": completed  3 of 3"}, "bulk", "watch", id)
@@ -20,14 +20,14 @@ func TestABulkIsCountedStartedAndAwaited(t *testing.T) {
 	r.fails(ExitConflict, "has ended", "bulk", "stop", id)
 	r.fails(ExitUsage, "add --yes", "bulk", "start", "cancel", "--queue", "spare")
 	r.says([]string{"will cancel 3 jobs"}, "bulk", "start", "cancel", "--queue", "spare", "--yes")
-	r.fails(ExitUsage, `ACTION "explode": use cancel`, "bulk", "start", "explode")
+	r.fails(ExitUsage, `unknown action "explode": use cancel`, "bulk", "start", "explode")
 }
 
 func TestABulkThatIsStartedTwiceWithTheSameKeyCountsOnce(t *testing.T) {
 	r := newRig(t)
 	r.id("job", "enqueue", "unheard")
 	start := func(key string) string {
-		return strings.Fields(r.says([]string{"will prioritize 1 job"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--once", key))[1]
+		return strings.Fields(r.says([]string{"will prioritize 1 job"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--once", key))[2]
 	}
 	first, again, other := start("k"), start("k"), start("l")
 	if again != first || other == first {
@@ -40,9 +40,9 @@ func TestABulkThatWasStoppedIsAFailureOfItsCommand(t *testing.T) {
 	for range 5 {
 		r.id("job", "enqueue", "unheard")
 	}
-	id := strings.Fields(r.says([]string{"will prioritize 5 jobs"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--rate", "1"))[1]
-	r.says([]string{"asked bulk " + id + " to stop"}, "bulk", "stop", id)
-	r.fails(ExitJobFailed, "bulk "+id+" stopped after ", "bulk", "watch", id)
+	id := strings.Fields(r.says([]string{"will prioritize 5 jobs"}, "bulk", "start", "prioritize", "--kind", "unheard", "--priority", "4", "--rate", "1"))[2]
+	r.says([]string{"bulk action " + id + " is stopping"}, "bulk", "stop", id)
+	r.fails(ExitJobFailed, "bulk action "+id+" stopped after ", "bulk", "watch", id)
 }
 
 func TestAJobIsMovedToAnotherQueue(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 )
 
 func (s *session) bulkWatchCommand() *cobra.Command {
-	return verb("watch ID", "Print the state of a bulk on every change until it ends", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("watch ID", "Print the state of a bulk action on every change until it ends", s.withID(func(ctx context.Context, c *call, id int64) error {
 		bulk, err := c.followBulk(ctx, id, func(bulk *fairleadv1.Bulk) error {
-			return c.say(bulk, "%s  bulk %d: %s", c.Now().Format(time.TimeOnly), id, bulkLine(bulk))
+			return c.say(bulk, "%s  bulk action %d: %s", c.Now().Format(time.TimeOnly), id, bulkLine(bulk))
 		})
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func bulkOver(b *fairleadv1.Bulk) bool {
 	return false
 }
 
-// bulkWhole is how many jobs a bulk is about, as far as they were counted.
+// bulkWhole returns the number of matching jobs of a bulk, as far as they were counted.
 func bulkWhole(b *fairleadv1.Bulk) string {
 	if b.GetMore() {
 		return fmt.Sprintf("%d+", b.GetMatched())
@@ -46,7 +46,7 @@ func bulkWhole(b *fairleadv1.Bulk) string {
 	return fmt.Sprint(b.GetMatched())
 }
 
-// bulkLine is how far a bulk has come.
+// bulkLine returns the progress of a bulk.
 func bulkLine(b *fairleadv1.Bulk) string {
 	text := fmt.Sprintf("%s  %d of %s", b.GetState(), b.GetDone(), bulkWhole(b))
 	if missed := b.GetMissed(); missed > 0 {
@@ -58,30 +58,30 @@ func bulkLine(b *fairleadv1.Bulk) string {
 	return text
 }
 
-// bulkEnded is the error of a bulk that was not carried out to its end.
+// bulkEnded returns an error if a bulk was not completed.
 func bulkEnded(b *fairleadv1.Bulk) error {
 	if b.GetState() == "completed" {
 		return nil
 	}
-	text := fmt.Sprintf("bulk %d %s after %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
+	text := fmt.Sprintf("bulk action %d %s after %s", b.GetId(), b.GetState(), jobCount(b.GetDone()))
 	if reason := b.GetError(); reason != "" {
 		text += " (" + screen.Clean(reason) + ")"
 	}
 	return failf(ExitJobFailed, "%s", text)
 }
 
-// bulk waits for a bulk to end, and says how it went.
+// bulk waits for a bulk to end and shows the result.
 func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
 	within, cancel := w.within(ctx)
 	defer cancel()
 	bulk, err := c.awaitBulk(within, id)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return failf(ExitFailure, "bulk %d did not end within %s and is still running; follow it with fairlead bulk watch %d", id, w.limit, id)
+		return failf(ExitFailure, "bulk action %d did not end within %s and is still running; follow it with fairlead bulk watch %d", id, w.limit, id)
 	}
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("bulk %d: %s", id, bulkLine(bulk))
+	text := fmt.Sprintf("bulk action %d: %s", id, bulkLine(bulk))
 	if bulk.GetMissed() > 0 {
 		text += fmt.Sprintf("; see why with fairlead bulk misses %d", id)
 	}
@@ -91,13 +91,13 @@ func (w *waiting) bulk(ctx context.Context, c *call, id int64) error {
 	return bulkEnded(bulk)
 }
 
-// awaitBulk follows a bulk, and shows on a terminal how far it is.
+// awaitBulk follows a bulk. On a terminal, it shows the progress.
 func (c *call) awaitBulk(ctx context.Context, id int64) (*fairleadv1.Bulk, error) {
 	if !c.errors.Terminal {
 		return c.followBulk(ctx, id, func(*fairleadv1.Bulk) error { return nil })
 	}
 	const width = 30
 	return drawWhile(c, func(b *fairleadv1.Bulk) string {
-		return fmt.Sprintf("bulk %d %s %s", id, threeBar(b.GetDone(), b.GetMissed(), b.GetMatched(), width), bulkLine(b))
+		return fmt.Sprintf("bulk action %d %s %s", id, threeBar(b.GetDone(), b.GetMissed(), b.GetMatched(), width), bulkLine(b))
 	}, func(see func(*fairleadv1.Bulk) error) (*fairleadv1.Bulk, error) { return c.followBulk(ctx, id, see) })
 }

@@ -16,7 +16,7 @@ func (s *session) calendarCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// calendarFlags are what can be said of a calendar.
+// calendarFlags holds the flags of a calendar.
 type calendarFlags struct {
 	description             string
 	weekdays, dates, ranges []string
@@ -31,7 +31,7 @@ func (t *calendarFlags) register(cmd *cobra.Command) {
 	complete(cmd, "weekday", oneOf("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 }
 
-// apply changes those fields of a calendar whose flags were given.
+// apply sets the fields of a calendar whose flags were given.
 func (t *calendarFlags) apply(cmd *cobra.Command, to *fairleadv1.Calendar) error {
 	given := cmd.Flags().Changed
 	if given("description") {
@@ -85,7 +85,7 @@ func (s *session) calendarUpdateCommand() *cobra.Command {
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Calendar: calendar})
 		}
-		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // with the version that was read
+		return c.printDetails(c.calendars.UpdateCalendar(ctx, calendar)) // includes the version that was read
 	})
 	flags.register(cmd)
 	return cmd

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 )
 
-// clients ask a server.
+// clients contains the API clients of a server.
 type clients struct {
 	url     string
 	timeout time.Duration
@@ -40,7 +40,7 @@ type clients struct {
 }
 
 func newClients(t target, timeout time.Duration) *clients {
-	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes where it is meant to
+	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token must not follow redirects
 	asks := caller{token: t.Token, timeout: timeout}
 	options := connect.WithClientOptions(connect.WithInterceptors(asks))
 	return &clients{
@@ -68,7 +68,7 @@ func newClients(t target, timeout time.Duration) *clients {
 	}
 }
 
-// caller says who asks, and does not wait for ever.
+// caller adds the token and the timeout to calls.
 type caller struct {
 	token   string
 	timeout time.Duration
@@ -80,7 +80,7 @@ func (c caller) sign(header http.Header) {
 	}
 }
 
-// WrapUnary is part of connect.Interceptor.
+// WrapUnary implements connect.Interceptor.
 func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
@@ -90,8 +90,8 @@ func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient is part of connect.Interceptor. A stream takes as long as
-// what it tells of.
+// WrapStreamingClient implements connect.Interceptor. Streams have no timeout, because they
+// last as long as the object that they follow.
 func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		conn := next(ctx, spec)
@@ -100,7 +100,7 @@ func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.St
 	}
 }
 
-// WrapStreamingHandler is part of connect.Interceptor.
+// WrapStreamingHandler implements connect.Interceptor.
 func (caller) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }

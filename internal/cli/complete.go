@@ -13,7 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// completeWithin is how long a completion may take after the tab key is pressed.
+// completeWithin is the time limit for a completion after the user presses the tab key.
 const completeWithin = time.Second
 
 var (
@@ -23,10 +23,10 @@ var (
 	bulkAtOnce = []string{"cancel", "retry", "run", "delete"}
 )
 
-// complete says what a flag of a command may be.
+// complete registers the completions of a command's flag.
 func complete(cmd *cobra.Command, flag string, names cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, names); err != nil {
-		panic(err) // the flag is not there, or was completed already
+		panic(err) // the flag does not exist or already has completions
 	}
 }
 
@@ -34,7 +34,7 @@ func oneOf(names ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// first completes the first argument only.
+// first returns a function that completes only the first argument.
 func first(names cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -44,7 +44,8 @@ func first(names cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completeFirst completes the first argument of all commands of a noun but some.
+// completeFirst completes the first argument of all commands of a noun, with some
+// exceptions.
 func (s *session) completeFirst(noun *cobra.Command, list func(ctx context.Context, c *call) ([]string, error), but ...string) {
 	for _, verb := range noun.Commands() {
 		if !slices.Contains(but, verb.Name()) {
@@ -53,8 +54,8 @@ func (s *session) completeFirst(noun *cobra.Command, list func(ctx context.Conte
 	}
 }
 
-// asked completes with what the server says. One that does not answer, or not
-// soon, completes nothing.
+// asked returns completions from the server. If the server does not respond in time, there
+// are none.
 func (s *session) asked(list func(ctx context.Context, c *call) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cmd.SetErr(io.Discard)
@@ -80,7 +81,7 @@ func (s *session) contextNames(*cobra.Command, []string, string) ([]cobra.Comple
 	return slices.Sorted(maps.Keys(known.Contexts)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// namesOf are the names of what a server lists.
+// namesOf returns the names of items listed by a server.
 func namesOf[T interface{ GetName() string }](items []T) []string {
 	names := make([]string, len(items))
 	for i, item := range items {
@@ -123,7 +124,7 @@ func nodeNames(ctx context.Context, c *call) ([]string, error) {
 	return names, err
 }
 
-// kindNames are the kinds that some node handles.
+// kindNames returns the kinds that nodes handle.
 func kindNames(ctx context.Context, c *call) ([]string, error) {
 	all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
 	var names []string

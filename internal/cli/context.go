@@ -14,17 +14,17 @@ import (
 )
 
 func (s *session) contextCommand() *cobra.Command {
-	cmd := noun("context", "Manage contexts: named servers with their tokens", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
-	cmd.Long = "Manage contexts, which name the servers you use and hold their tokens. Contexts are stored in\n" +
+	cmd := noun("context", "Manage contexts, which store server URLs and tokens", s.contextListCommand(), s.contextUseCommand(), s.contextSetCommand(), s.contextDeleteCommand())
+	cmd.Long = "Manage contexts. A context holds the URL and token of a server. Contexts are stored in\n" +
 		"$XDG_CONFIG_HOME/fairlead/contexts.yaml, which only you can read. Tokens are never printed."
 	return cmd
 }
 
-// shownContext is what may be seen of a context.
+// shownContext is the printable part of a context.
 type shownContext struct {
 	Name    string `json:"name"`
 	Server  string `json:"server"`
-	Token   string `json:"token"` // where it is: set, file:PATH or none
+	Token   string `json:"token"` // source of the token: set, file:PATH or none
 	Current bool   `json:"current"`
 }
 
@@ -138,8 +138,7 @@ func (s *session) contextDeleteCommand() *cobra.Command {
 	return cmd
 }
 
-// changeContexts changes the file of contexts and says how the context named
-// first is now.
+// changeContexts changes the file of contexts and prints the state of the changed context.
 func changeContexts(cmd *cobra.Command, change func(*contexts) (string, error)) error {
 	known, err := readContexts(cmd.ErrOrStderr())
 	if err != nil {

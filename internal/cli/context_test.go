@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// strict is a server that wants a token and tells nothing else.
+// strict starts a server that requires a token and returns nothing else.
 func strict(t *testing.T, token string) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestContextsNameServers(t *testing.T) {
 	context(ExitOK, `"current":true`, "list", "-o", "json")
 	ask(ExitAuth, "needs the role admin")
 	ask(ExitAuth, "is not known", "--context", "bare")
-	ask(ExitAuth, "is not known", "--server", url) // a context's token goes nowhere else
+	ask(ExitAuth, "is not known", "--server", url) // a context's token is sent to no other server
 	ask(ExitUsage, `context "nowhere" does not exist`, "--context", "nowhere")
 	ask(ExitUsage, "not both", "--context", "prod", "--server", url)
 	context(ExitOK, "context bare is now current", "use", "bare")

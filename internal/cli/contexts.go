@@ -14,13 +14,13 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// contexts are the servers that a user works with, and how to reach each.
+// contexts contains the user's servers and how to reach each.
 type contexts struct {
 	Current  string            `yaml:"current,omitempty"`
 	Contexts map[string]target `yaml:"contexts,omitempty"`
 }
 
-// target is a server and who asks it.
+// target is a server with the credentials to use.
 type target struct {
 	Server    string `yaml:"server"`
 	Token     string `yaml:"token,omitempty"`
@@ -38,13 +38,13 @@ func contextsPath() (string, error) {
 	return filepath.Join(dir, "fairlead", "contexts.yaml"), nil
 }
 
-// readContexts reads the file of contexts; one that is not there has none. It
-// warns if the tokens in it can be read by others.
+// readContexts reads the file of contexts. A missing file has no contexts. It prints a
+// warning if other users can read the tokens in the file.
 func readContexts(warnings io.Writer) (*contexts, error) {
 	c := &contexts{Contexts: map[string]target{}}
 	path, err := contextsPath()
 	if err != nil {
-		return c, nil //nolint:nilerr // a machine without a home has no contexts; to write one fails
+		return c, nil //nolint:nilerr // a machine without a home directory has no contexts; writing one fails
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func readContexts(warnings io.Writer) (*contexts, error) {
 	return c, nil
 }
 
-// write replaces the file at once, readable by its owner only.
+// write replaces the file atomically. Only its owner can read it.
 func (c *contexts) write() (err error) {
 	path, err := contextsPath()
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *contexts) write() (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("write contexts: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".contexts-*") // of mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), ".contexts-*") // has mode 0600
 	if err != nil {
 		return fmt.Errorf("write contexts: %w", err)
 	}
@@ -97,9 +97,9 @@ func (c *contexts) write() (err error) {
 	return nil
 }
 
-// target finds out which server to ask, and with which token. What is on the
-// command line counts before the environment, and that before the current
-// context. The token of a context goes to no other server.
+// target returns the server and the token to use. The command line takes precedence over
+// the environment, and the environment over the current context. The token of a context is
+// never sent to another server.
 func (s *session) target(warnings io.Writer) (target, error) {
 	if s.server != "" && s.context != "" {
 		return target{}, Usagef("specify either --server or --context, not both")
@@ -116,7 +116,7 @@ func (s *session) target(warnings io.Writer) (target, error) {
 		t.Token, t.TokenFile = s.token, ""
 	case s.tokenFile != "":
 		t.Token, t.TokenFile = "", s.tokenFile
-	case s.context != "" && (t.Token != "" || t.TokenFile != ""): // asked for by name
+	case s.context != "" && (t.Token != "" || t.TokenFile != ""): // selected by name
 	case os.Getenv("FAIRLEAD_TOKEN") != "":
 		t.Token, t.TokenFile = os.Getenv("FAIRLEAD_TOKEN"), ""
 	case file != "":
@@ -128,14 +128,13 @@ func (s *session) target(warnings io.Writer) (target, error) {
 	return t, t.loadToken()
 }
 
-// namesServer reports whether the flags or the environment say that a server is to be
-// asked, or with which token.
+// namesServer reports whether the flags or the environment specify a server or a token.
 func (s *session) namesServer() bool {
 	return cmp.Or(s.server, s.context, s.token, s.tokenFile,
 		os.Getenv("FAIRLEAD_SERVER"), os.Getenv("FAIRLEAD_CONTEXT"), os.Getenv("FAIRLEAD_TOKEN"), os.Getenv("FAIRLEAD_TOKEN_FILE")) != ""
 }
 
-// chosen is the server that the flags, the environment or the contexts name.
+// chosen returns the server specified by the flags, the environment or the contexts.
 func (s *session) chosen(warnings io.Writer) (target, error) {
 	name, server := s.context, s.server
 	if name == "" && server == "" {
@@ -167,7 +166,7 @@ func checkServer(text string) error {
 	parsed, err := url.Parse(text)
 	switch {
 	case err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
-		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted: it may hold a password
+		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted, because it may contain a password
 	case parsed.User != nil:
 		return Usagef("the server URL must not contain a user: use a token instead")
 	case parsed.RawQuery != "" || parsed.Fragment != "":
@@ -176,7 +175,7 @@ func checkServer(text string) error {
 	return nil
 }
 
-// loadToken reads the token from its file, if that is where it is.
+// loadToken reads the token from its file, if it is in a file.
 func (t *target) loadToken() error {
 	if t.TokenFile != "" {
 		raw, err := os.ReadFile(t.TokenFile)

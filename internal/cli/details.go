@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// printDetails writes the answer to a call, which people see as a list of what is set in
-// it, or returns the call's error.
+// printDetails prints the response to a call, or returns the call's error. In table output,
+// it prints the set fields as a list.
 func (p *printer) printDetails(message proto.Message, err error) error {
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (p *printer) printDetails(message proto.Message, err error) error {
 	})
 }
 
-// detail is one value in words.
+// detail formats a value for people.
 func (p *printer) detail(f protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	switch {
 	case f.IsMap():
@@ -86,7 +86,7 @@ func (p *printer) one(f protoreflect.FieldDescriptor, value protoreflect.Value) 
 	return value.String()
 }
 
-// moment is a time where there is room for both ways to tell it.
+// moment formats a time as both an absolute and a relative time, if there is room.
 func (p *printer) moment(t time.Time) string {
 	if !p.Terminal {
 		return p.When(t)

@@ -16,11 +16,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// differences are what is to be changed of something, field by field.
+// differences contains the fields of an object that will change.
 type differences struct {
-	defaults map[string]string // by field: what the server fills in where nothing is given
-	nested   protoreflect.Name // a field whose own fields are compared one by one
-	said     bool              // only fields that are said are compared
+	defaults map[string]string // by field: the server's default
+	nested   protoreflect.Name // a field whose own fields are compared individually
+	said     bool              // compare only fields that are set
 
 	lines  []string
 	fields []protoreflect.Name
@@ -28,7 +28,7 @@ type differences struct {
 
 func (d *differences) any() bool { return len(d.lines) > 0 }
 
-// describe shows what is to be changed.
+// describe returns a description of the changes.
 func (d *differences) describe(isNew bool, what string) string {
 	sign := "~ "
 	if isNew {
@@ -37,7 +37,8 @@ func (d *differences) describe(isNew bool, what string) string {
 	return screen.Clean(sign+what) + "\n" + strings.Join(d.lines, "")
 }
 
-// compare notes the fields that differ. By name they were found.
+// compare records the fields that differ. Objects are matched by name, so the name itself
+// is not compared.
 func (d *differences) compare(path string, before, after protoreflect.Message) {
 	for i := range after.Descriptor().Fields().Len() {
 		f := after.Descriptor().Fields().Get(i)
@@ -52,7 +53,7 @@ func (d *differences) compare(path string, before, after protoreflect.Message) {
 	}
 }
 
-// note notes a field, if it differs.
+// note records a field if it differs, and reports whether it does.
 func (d *differences) note(name, before, after string) bool {
 	if before == after {
 		return false
@@ -68,7 +69,7 @@ func orNone(text string) string {
 	return text
 }
 
-// plain is a value in words, or its default.
+// plain returns a value as text, or its default.
 func (d *differences) plain(name string, f protoreflect.FieldDescriptor, message protoreflect.Message) string {
 	if !message.Has(f) {
 		return d.defaults[name]
@@ -87,7 +88,7 @@ func (d *differences) plain(name string, f protoreflect.FieldDescriptor, message
 	return p.detail(f, message.Get(f))
 }
 
-// exact is a time, a span or another message without rounding.
+// exact formats a time, a duration or another message without rounding.
 func exact(message proto.Message) string {
 	switch m := message.(type) {
 	case *timestamppb.Timestamp:

@@ -1,7 +1,7 @@
-// Package cli is the command line of those who use a server: jobs, tenants,
-// queues, nodes, limits, tokens. One file is one noun.
+// Package cli contains the commands for users of a server: jobs, tenants, queues, nodes,
+// limits, tokens. Each noun has a file of its own.
 //
-// A command asks the server for messages of the schema and shows them: as a table
-// for people, or as the JSON of the API, as it is there. An error is one
-// line, or one per field, and the exit code.
+// A command sends requests to the server and shows the responses: as a table for people, or
+// as the JSON of the API, unchanged. Errors are printed as one line, or one line per field,
+// and determine the exit code.
 package cli

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// listedLeft is how many jobs the report of an erasure lists.
+// listedLeft is the maximum number of jobs in the report of an erasure.
 const listedLeft = 100
 
 func (s *session) eraseCommand() *cobra.Command {
@@ -35,16 +35,16 @@ func (s *session) eraseCommand() *cobra.Command {
 		}
 		return c.printTable(report, erased(c.Screen, report, request.GetDryRun()))
 	})
-	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "tenant whose jobs to erase (default with --key: all tenants)")
-	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with exactly this key")
+	cmd.Flags().StringVar(&request.Tenant, "tenant", "", "only jobs of this tenant (default with --key: all tenants)")
+	cmd.Flags().StringVar(&request.Key, "key", "", "only jobs with this key")
 	cmd.Flags().BoolVar(&request.DryRun, "dry-run", false, "count the jobs without erasing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	return s.prints(s.connects(cmd))
 }
 
-// erase calls until there is nothing more to do, and adds up what the calls report. The
-// timeout is that of each call.
+// erase repeats the call until nothing is left to erase, and adds up the reports. The
+// timeout applies to each call.
 func (c *call) erase(ctx context.Context, request *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
 	report, kinds := &fairleadv1.EraseResponse{Tenant: request.GetTenant()}, map[string]*fairleadv1.ErasedKind{}
 	for token, first := "", true; first || token != ""; first = false {
@@ -71,7 +71,7 @@ func (c *call) erase(ctx context.Context, request *fairleadv1.EraseRequest) (*fa
 	return report, nil
 }
 
-// askErase counts the jobs and asks whether they are really meant.
+// askErase counts the jobs and asks for confirmation.
 func (c *call) askErase(ctx context.Context, request *fairleadv1.EraseRequest) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
 		return Usagef("cannot ask for confirmation without a terminal: add --yes to erase the jobs, or --dry-run to count them")
@@ -85,7 +85,7 @@ func (c *call) askErase(ctx context.Context, request *fairleadv1.EraseRequest) e
 	return c.confirm(fmt.Sprintf("permanently remove %s and %d batches?", jobCount(report.GetJobs()), report.GetBatches()))
 }
 
-// erased is the report of an erasure for people.
+// erased returns the report of an erasure as a table.
 func erased(on *screen.Screen, report *fairleadv1.EraseResponse, dryRun bool) *screen.Table {
 	done := "removed"
 	if dryRun {

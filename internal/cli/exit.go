@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Exit codes; scripts rely on them.
+// Exit codes, which scripts rely on.
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
@@ -21,7 +21,7 @@ const (
 	ExitJobFailed   = 7
 )
 
-// exits are the codes of what a server answers. What is not listed is a failure.
+// exits maps error codes of a server to exit codes. All others map to ExitFailure.
 var exits = map[connect.Code]int{
 	connect.CodeInvalidArgument:    ExitUsage,
 	connect.CodeOutOfRange:         ExitUsage,
@@ -33,10 +33,10 @@ var exits = map[connect.Code]int{
 	connect.CodePermissionDenied:   ExitAuth,
 	connect.CodeUnavailable:        ExitUnavailable,
 	connect.CodeDeadlineExceeded:   ExitUnavailable,
-	connect.CodeResourceExhausted:  ExitUnavailable, // a limit is reached: later it may work
+	connect.CodeResourceExhausted:  ExitUnavailable, // a limit was reached: a later try may succeed
 }
 
-// exitError is an error that knows its exit code.
+// exitError is an error with an exit code.
 type exitError struct {
 	code int
 	err  error
@@ -45,7 +45,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// Usagef is a mistake in the command line or configuration.
+// Usagef returns an error for a mistake in the command line or configuration.
 func Usagef(format string, args ...any) error {
 	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
 }
@@ -54,7 +54,7 @@ func failf(code int, format string, args ...any) error {
 	return &exitError{code, fmt.Errorf(format, args...)}
 }
 
-// ExitCode is the exit code of an error.
+// ExitCode returns the exit code for an error.
 func ExitCode(err error) int {
 	var coded *exitError
 	switch {

@@ -25,7 +25,8 @@ func (s *session) batchExplainCommand() *cobra.Command {
 	}))
 }
 
-// saySituation says how something that makes jobs stands, or returns the call's error.
+// saySituation prints the situation of an object that creates jobs, or returns the call's
+// error.
 func (c *call) saySituation(what string, why *fairleadv1.Situation, err error) error {
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func (c *call) saySituation(what string, why *fairleadv1.Situation, err error) e
 	})
 }
 
-// situation tells in sentences how something that makes jobs stands.
+// situation describes the situation of an object that creates jobs, in sentences.
 func situation(p *printer, what string, why *fairleadv1.Situation) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s: %s\n", what, screen.Clean(why.GetName()), why.GetState())

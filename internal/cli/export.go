@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-const exportLong = `Export tenants, limits, calendars, schedules, sweeps and alerts as YAML that "fairlead apply" reads. Applying the
-file to another server creates them there; sweeps do not run on the new server until you start them.
+const exportLong = `Export tenants, limits, calendars, schedules, sweeps and alerts as YAML for "fairlead apply". Applying the
+file to another server creates them there. Sweeps do not run on that server until you start them.
 
-The export leaves out tokens, jobs and batches, and whether queues and kinds are paused. It masks secrets as "***":
+The export does not include tokens, jobs, batches or the paused state of queues and kinds. Secrets are masked as "***":
 fill them in before you apply the file to another server.`
 
-// exportCommand writes what applyCommand reads.
+// exportCommand returns the command that writes files for applyCommand.
 func (s *session) exportCommand() *cobra.Command {
-	cmd := verb("export", "Export tenants, limits, calendars, schedules, sweeps and alerts in the format that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export", "Export tenants, limits, calendars, schedules, sweeps and alerts as YAML for apply", s.runs(func(ctx context.Context, c *call) error {
 		lists := map[string][]json.RawMessage{}
 		for name, exported := range map[string]func(context.Context) ([]json.RawMessage, error){
 			"tenants": c.exportedTenants, "limits": c.exportedLimits, "calendars": c.exportedCalendars,
@@ -40,7 +40,7 @@ func (s *session) exportCommand() *cobra.Command {
 			return err
 		}
 		if c.format == "table" {
-			c.format = "yaml" // a file is no table
+			c.format = "yaml" // a file is not a table
 		}
 		body, err := json.Marshal(lists)
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *session) exportCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// asEntries are things as entries of a file.
+// asEntries converts objects to file entries.
 func asEntries[T proto.Message](items []T, asFile func(T) T) ([]json.RawMessage, error) {
 	entries := make([]json.RawMessage, len(items))
 	for i, item := range items {
@@ -74,7 +74,8 @@ func (c *call) exportedTenants(ctx context.Context) ([]json.RawMessage, error) {
 	return asEntries(all, tenantAsFile)
 }
 
-// exportedLimits is without those of tenants, which tenants have themselves.
+// exportedLimits returns the limits as file entries. It omits those of tenants, which are
+// part of the tenants' entries.
 func (c *call) exportedLimits(ctx context.Context) ([]json.RawMessage, error) {
 	all, err := c.limits.ListLimits(ctx, &fairleadv1.ListLimitsRequest{})
 	if err != nil {

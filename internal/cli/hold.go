@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// historyBar is how wide the bars of a history are.
+// historyBar is the width of the bars in a history.
 const historyBar = 20
 
 func (s *session) holdCommand() *cobra.Command {
@@ -23,7 +23,7 @@ func (s *session) holdListCommand() *cobra.Command {
 	var filter fairleadv1.ListHoldsRequest
 	from, to := moment{past: true}, moment{past: true}
 	var limit int
-	cmd := verb("list", "List what kept jobs waiting, newest first", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("list", "List holds (the reasons that kept jobs waiting), newest first", s.runs(func(ctx context.Context, c *call) error {
 		var last *fairleadv1.ListHoldsResponse
 		items, next, err := pages(limit, func(size int32, token string) (page *fairleadv1.ListHoldsResponse, err error) {
 			last, err = c.holds.ListHolds(ctx, &fairleadv1.ListHoldsRequest{
@@ -52,7 +52,7 @@ func (s *session) holdListCommand() *cobra.Command {
 	return cmd
 }
 
-// tellHistory says what a job waited for, as a table with a bar for each stretch.
+// tellHistory prints what a job waited for, as a table with a bar for each period.
 func (c *call) tellHistory(ctx context.Context, id int64) error {
 	history, err := c.jobs.GetJobHistory(ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *call) tellHistory(ctx context.Context, id int64) error {
 	for _, s := range stretches {
 		whole += endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now).Sub(s.GetFrom().AsTime())
 	}
-	table := c.Table("RUN", "FROM", "DURATION", "SHARE", "REASON")
+	table := c.Table("ATTEMPT", "FROM", "DURATION", "SHARE", "REASON")
 	for _, s := range stretches {
 		until := endOr(s.GetUntil() != nil, s.GetUntil().AsTime(), now)
 		share := screen.Bar(int(until.Sub(s.GetFrom().AsTime()).Milliseconds()), int(whole.Milliseconds()), historyBar)
@@ -80,7 +80,7 @@ func (c *call) tellHistory(ctx context.Context, id int64) error {
 	return c.printTable(history, table)
 }
 
-// endOr is when something ended, or now while it lasts.
+// endOr returns the end of a period, or now if it is ongoing.
 func endOr(ended bool, end, now time.Time) time.Time {
 	if ended {
 		return end
@@ -88,7 +88,7 @@ func endOr(ended bool, end, now time.Time) time.Time {
 	return now
 }
 
-// spanCell is how long something lasted, or lasts.
+// spanCell returns the duration of a period, which may be ongoing.
 func spanCell(from, until time.Time, lasts bool) string {
 	span := screen.Span(until.Sub(from))
 	if lasts {

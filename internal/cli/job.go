@@ -19,7 +19,7 @@ func (s *session) jobCommand() *cobra.Command {
 	)))
 }
 
-// withID is a command whose first argument is an id.
+// withID returns the function of a command whose first argument is an ID.
 func (s *session) withID(do func(ctx context.Context, c *call, id int64) error) func(*cobra.Command, []string) error {
 	return s.runs(func(ctx context.Context, c *call) error {
 		id, err := parseID(c.args[0])
@@ -35,11 +35,11 @@ func (s *session) jobGetCommand() *cobra.Command {
 	cmd := verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.printDetails(c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id, Reveal: reveal}))
 	}))
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "show confidential fields; requires the role admin and is recorded in the audit log")
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show confidential fields; requires the admin role and is recorded in the audit log")
 	return cmd
 }
 
-// jobFilter is which jobs are meant.
+// jobFilter holds the flags that select jobs.
 type jobFilter struct {
 	states, kinds, queues, tenants []string
 	key                            string
@@ -63,9 +63,9 @@ func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// jobMaker is what the jobs that are meant were made by.
+// jobMaker holds the flags that select jobs by their creator.
 type jobMaker struct {
-	schedule string // its id or name
+	schedule string // ID or name
 	batch    int64
 }
 
@@ -103,7 +103,7 @@ func (s *session) jobListCommand() *cobra.Command {
 	return cmd
 }
 
-// jobTable shows jobs with what is most worth knowing of each.
+// jobTable returns a table with the most important fields of jobs.
 func jobTable(s *screen.Screen, jobs []*fairleadv1.Job) *screen.Table {
 	table := s.Table("ID", "STATE", "KIND", "TENANT", "QUEUE", "ATTEMPT", "CREATED", "NOTE")
 	for _, job := range jobs {
@@ -132,7 +132,7 @@ func (s *session) jobAttemptsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("RUN", "NODE", "STARTED", "DURATION", "REASON", "ERROR")
+		table := c.Table("ATTEMPT", "NODE", "STARTED", "DURATION", "REASON", "ERROR")
 		for _, a := range all.GetItems() {
 			table.Add(a.GetRun(), a.GetNode(), a.GetStartedAt(), a.GetFinishedAt().AsTime().Sub(a.GetStartedAt().AsTime()), a.GetReason(), a.GetError())
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// bulkTimeout is longer than that of other calls: there may be a million jobs, and
-// to give up would leave the work half done.
+// bulkTimeout is longer than the timeout of other calls: there may be a million jobs, and a
+// timeout would leave the work half done.
 const bulkTimeout = time.Hour
 
 func (s *session) jobBulkCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		action := c.args[0]
 		if !slices.Contains(bulkAtOnce, action) {
-			return Usagef("unknown ACTION %q: use %s", action, strings.Join(bulkAtOnce, ", "))
+			return Usagef("unknown action %q: use %s", action, strings.Join(bulkAtOnce, ", "))
 		}
 		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: filter.chosen(ids)}
 		if !dryRun && !yes && irrevocable(action) {
@@ -61,7 +61,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	})
 	s.filters(cmd, &filter)
 	cmd.Flags().Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs, for the action cancel (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs (for the action cancel; default: none)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "count the matching jobs without changing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.ValidArgsFunction = first(oneOf(bulkAtOnce...))
@@ -71,7 +71,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 // irrevocable reports whether an action cannot be undone.
 func irrevocable(action string) bool { return action == "cancel" || action == "delete" }
 
-// chosen is the filter as a message, with ids.
+// chosen returns the filter as a message with job IDs.
 func (f *jobFilter) chosen(ids []int64) *fairleadv1.JobFilter {
 	return &fairleadv1.JobFilter{
 		State: f.states, Kind: f.kinds, Queue: f.queues, Tenant: f.tenants, Key: f.key, Id: ids,
@@ -86,13 +86,13 @@ func jobCount(n int64) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// counted is how many jobs match.
+// counted is a response with the number of matching jobs.
 type counted interface {
 	GetMatched() int64
 	GetMore() bool
 }
 
-// matched says how many jobs were counted.
+// matched returns the number of matching jobs as text.
 func matched(answer counted) string {
 	if answer.GetMore() {
 		return fmt.Sprintf("at least %d jobs", answer.GetMatched())
@@ -100,7 +100,7 @@ func matched(answer counted) string {
 	return jobCount(answer.GetMatched())
 }
 
-// askBulk counts the jobs and asks whether they are really meant.
+// askBulk counts the jobs and asks for confirmation.
 func (c *call) askBulk(action string, count func() (counted, error)) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
 		return Usagef("cannot ask for confirmation without a terminal: add --yes to %s the jobs, or --dry-run to count them", action)
@@ -112,7 +112,7 @@ func (c *call) askBulk(action string, count func() (counted, error)) error {
 	return c.confirm(fmt.Sprintf("%s %s?", action, matched(jobs)))
 }
 
-// confirm goes on only if the user says yes.
+// confirm asks a question and returns an error unless the user answers yes.
 func (c *call) confirm(question string) error {
 	fmt.Fprint(c.errors.Out, question+" [y/N] ")
 	answer, err := bufio.NewReader(c.in).ReadString('\n')

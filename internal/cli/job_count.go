@@ -37,11 +37,11 @@ func (s *session) jobCountCommand() *cobra.Command {
 		table.Add("total", count.GetTotal())
 		return c.printTable(count, table)
 	}))
-	cmd.Long = cmd.Short + ". Counting stops at about --at-most jobs and prints a note if there may be more."
+	cmd.Long = cmd.Short + ". Counting stops at about --at-most jobs; the output then notes that there may be more."
 	cmd.Example = "  fairlead job count --state failed --finished-from 24h\n" +
 		"  fairlead job count --batch 7"
 	s.filters(cmd, &filter)
 	s.makers(cmd, &maker)
-	cmd.Flags().Int32Var(&atMost, "at-most", 0, "approximate number of jobs to stop counting at (0 = 10000, the maximum)")
+	cmd.Flags().Int32Var(&atMost, "at-most", 0, "approximate number of jobs at which to stop counting (0 = 10000, the maximum)")
 	return cmd
 }

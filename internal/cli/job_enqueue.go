@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// newJob is a job as flags tell it.
+// newJob holds the flags of a new job.
 type newJob struct {
 	job                fairleadv1.NewJob
 	args               string
@@ -31,7 +31,7 @@ type newJob struct {
 func (s *session) jobEnqueueCommand() *cobra.Command {
 	n := &newJob{}
 	cmd := verb("enqueue [KIND]", "Enqueue a job, or all jobs in a file", nil)
-	cmd.Long = "Enqueue a job, or all jobs in a file, and print their IDs. If one job in a file is refused, none is enqueued.\n\n" +
+	cmd.Long = "Enqueue a job, or all jobs in a file, and print their IDs. If any job in a file is rejected, no jobs are enqueued.\n\n" +
 		"With --wait, the command waits until all jobs end and exits with code 7 unless every job succeeded."
 	cmd.Example = "  fairlead job enqueue http --args '{\"url\":\"https://example.com\"}' --wait\n" +
 		"  fairlead job enqueue report --args @report.json --not-before 10m --key nightly --on-duplicate keep\n" +
@@ -66,17 +66,17 @@ func (n *newJob) flags(cmd *cobra.Command, s *session) {
 	f.StringVar(&n.args, "args", "", "input of the handler: JSON, @FILE, or - for standard input (default: none)")
 	f.StringVar(&n.job.Queue, "queue", "", "queue whose nodes may run the job (default \"default\")")
 	f.StringVar(&n.job.Tenant, "tenant", "", "tenant that owns the job (default \"default\")")
-	f.Int32Var(&n.job.Priority, "priority", 0, "priority of the job; higher starts first (default 0)")
+	f.Int32Var(&n.job.Priority, "priority", 0, "priority of the job; higher values start first (default 0)")
 	f.Var(&n.notBefore, "not-before", "earliest start: a time, or a duration from now such as 10m (default: now)")
-	f.Var(&n.startBy, "start-by", "latest acceptable start: a time, or a duration from now such as 10m (default: none)")
-	f.DurationVar(&n.timeout, "timeout", 0, "timeout of one attempt (0 = the timeout of the handler)")
-	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "failed attempts after which the job fails (0 = the limit of the handler)")
-	f.StringVar(&n.job.Key, "key", "", "key that is unique within the tenant (default: none)")
-	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key stays taken: live (until the job ends) or forever (default \"live\")")
-	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "action if the key is taken: error, keep or replace (default \"error\")")
-	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same key run one at a time, or as many at once as the limit of the kind allows (default: no key)")
-	f.StringVar(&n.job.OnFail, "on-fail", "", "action once the job has failed for good: keep or remove (default \"keep\")")
-	f.StringVar(&n.job.OnCrash, "on-crash", "", "action if the node of the job dies: revive or cancel (default \"revive\")")
+	f.Var(&n.startBy, "start-by", "start-by time, a soft deadline that affects the order: a time, or a duration from now such as 10m (default: none)")
+	f.DurationVar(&n.timeout, "timeout", 0, "timeout per attempt (0 = the handler's timeout)")
+	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "maximum number of failed attempts (0 = the handler's limit)")
+	f.StringVar(&n.job.Key, "key", "", "unique key of the job within its tenant (default: none)")
+	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key stays reserved: live (until the job ends) or forever (default \"live\")")
+	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "action if the key is already in use: error, keep or replace (default \"error\")")
+	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same concurrency key run one at a time, or up to the --per-key limit of their kind (default: no key)")
+	f.StringVar(&n.job.OnFail, "on-fail", "", "action when the job fails permanently: keep or remove (default \"keep\")")
+	f.StringVar(&n.job.OnCrash, "on-crash", "", "action if the node running the job dies: revive or cancel (default \"revive\")")
 	f.StringVar(&n.file, "file", "", "file with a JSON array of jobs, using the field names of the API, or - for standard input (required without KIND)")
 	n.wait.flag(cmd)
 	cmd.ValidArgsFunction = first(s.asked(kindNames))
@@ -114,10 +114,10 @@ func (n *newJob) request(cmd *cobra.Command, c *call) (*fairleadv1.EnqueueJobsRe
 	return &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{&n.job}}, nil
 }
 
-// maxInput is how much is read of a file; the server takes less.
+// maxInput is the maximum size of an input file; the server accepts less.
 const maxInput = 64 << 20
 
-// readInput reads a file, or what is piped in if it is -.
+// readInput reads a file, or standard input if file is "-".
 func readInput(file string, in io.Reader) ([]byte, error) {
 	if file != "-" {
 		opened, err := os.Open(file)
@@ -134,8 +134,8 @@ func readInput(file string, in io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// readDocument reads JSON that a flag gives: itself, as @FILE, or - for what is
-// piped in.
+// readDocument reads the JSON given by a flag: inline, as @FILE, or from standard input if
+// it is "-".
 func readDocument(flag, text string, in io.Reader) ([]byte, error) {
 	raw := []byte(text)
 	file, named := strings.CutPrefix(text, "@")
@@ -152,7 +152,7 @@ func readDocument(flag, text string, in io.Reader) ([]byte, error) {
 	return document, nil
 }
 
-// readJobs reads a list of jobs, or the whole request as the API has it.
+// readJobs reads a list of jobs, or a complete request in the format of the API.
 func readJobs(file string, in io.Reader) (*fairleadv1.EnqueueJobsRequest, error) {
 	raw, err := readInput(file, in)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func (s *session) jobExplainCommand() *cobra.Command {
 	var history bool
-	cmd := verb("explain ID", "Explain why a job is not running, or show how it runs", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("explain ID", "Explain why a job is not running, or describe its current run", s.withID(func(ctx context.Context, c *call, id int64) error {
 		if history {
 			return c.tellHistory(ctx, id)
 		}
@@ -36,12 +36,12 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			return err
 		})
 	}))
-	cmd.Flags().BoolVar(&history, "history", false, "show what the job waited for, from its due time to its start")
+	cmd.Flags().BoolVar(&history, "history", false, "show what the job waited for between its due time and its start")
 	return cmd
 }
 
-// awaited tells until when the answer to a waiting job has to come, and how to give it
-// in place of the target.
+// awaited returns the deadline for the answer to a waiting job, and how to answer in place
+// of the target.
 func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string, error) {
 	if why.GetState() != "waiting" {
 		return "", nil
@@ -52,26 +52,26 @@ func (c *call) awaited(ctx context.Context, why *fairleadv1.Explanation) (string
 	}
 	text := ""
 	if job.GetDeadline() != nil {
-		text = "without a result, its attempt fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
+		text = "without a result, the attempt fails " + c.moment(job.GetDeadline().AsTime()) + "\n"
 	}
-	return text + fmt.Sprintf("to report a result on behalf of the target, use fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
+	return text + fmt.Sprintf("to report a result on behalf of the target, run fairlead job finish %d or fairlead job fail %[1]d\n", job.GetId()), nil
 }
 
-// lastFailure returns what went wrong the last time, which is often why a job
-// backs off, or has failed for good.
+// lastFailure returns the last failure, which is often why a job is backing off or has
+// failed.
 func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
 	if len(failed) == 0 {
 		return ""
 	}
 	last := failed[len(failed)-1]
-	text := fmt.Sprintf("run %d failed %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
+	text := fmt.Sprintf("attempt %d failed %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
 	if last.GetError() != "" {
 		text += ": " + screen.Clean(last.GetError())
 	}
 	return text + "\n"
 }
 
-// explanation tells in sentences what keeps a job from starting.
+// explanation describes in sentences what keeps a job from starting.
 func explanation(p *printer, why *fairleadv1.Explanation) string {
 	var out strings.Builder
 	obstacles := why.GetObstacles()
@@ -97,7 +97,7 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	inLine := slices.ContainsFunc(obstacles, func(o *fairleadv1.Obstacle) bool { return o.GetCode() == string(fairlead.InLine) })
 	switch ahead := why.GetAhead(); {
-	case inLine: // it was said
+	case inLine: // already reported
 	case ahead == 1:
 		out.WriteString("1 job is ahead of it\n")
 	case ahead > 1:
@@ -105,14 +105,14 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	switch {
 	case why.GetStart() != nil:
-		out.WriteString("it will probably start " + p.moment(why.GetStart().AsTime()) + "\n")
+		out.WriteString("estimated start: " + p.moment(why.GetStart().AsTime()) + "\n")
 	case len(obstacles) > 0:
-		out.WriteString("its start time cannot be predicted\n")
+		out.WriteString("no estimated start time\n")
 	}
 	return out.String()
 }
 
-// obstacleLine is a line about one obstacle.
+// obstacleLine returns a line about one obstacle.
 func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
 	line := "  - " + screen.Clean(o.GetText())
 	if o.GetUntil() != nil && p.Terminal {
@@ -135,7 +135,7 @@ func obstacleLine(p *printer, o *fairleadv1.Obstacle) string {
 	return line + "\n"
 }
 
-// currentRun tells in sentences how a run stands.
+// currentRun describes the state of a run in sentences.
 func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 	node := fmt.Sprintf("node %d", run.GetNode())
 	if run.GetName() != "" {
@@ -143,7 +143,7 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 	}
 	lines := []string{fmt.Sprintf("running on %s; started %s", node, p.moment(run.GetSince().AsTime()))}
 	if run.GetTimeout() != nil {
-		lines = append(lines, "its attempt times out after "+screen.Span(run.GetTimeout().AsDuration())+", "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
+		lines = append(lines, "the attempt times out after "+screen.Span(run.GetTimeout().AsDuration())+", "+p.moment(run.GetSince().AsTime().Add(run.GetTimeout().AsDuration())))
 	}
 	switch {
 	case run.GetLastBeat() == nil:
@@ -154,7 +154,7 @@ func currentRun(p *printer, run *fairleadv1.CurrentRun) string {
 		lines = append(lines, "last heartbeat of its node: "+p.moment(run.GetLastBeat().AsTime()))
 	}
 	if run.GetCrashes() > 0 {
-		lines = append(lines, fmt.Sprintf("nodes that died while running it since its last progress report: %d", run.GetCrashes()))
+		lines = append(lines, fmt.Sprintf("node crashes while running it since its last progress report: %d", run.GetCrashes()))
 	}
 	if run.GetStopping() {
 		lines = append(lines, "stop requested")

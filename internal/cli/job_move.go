@@ -9,7 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// sayJob says how a job is now.
+// sayJob prints the state of a job after a change.
 func (c *call) sayJob(job *fairleadv1.Job, err error) error {
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *session) jobCancelCommand() *cobra.Command {
 	return cmd
 }
 
-// ready is a command that makes a job ready, and may wait for it.
+// ready returns a command that makes a job ready and can wait for its end.
 func (s *session) ready(use, short string, move func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error)) *cobra.Command {
 	var wait waiting
 	cmd := verb(use, short, nil)
@@ -62,7 +62,7 @@ func (s *session) jobRetryCommand() *cobra.Command {
 }
 
 func (s *session) jobRunCommand() *cobra.Command {
-	return s.ready("run ID", "Make a scheduled job ready now", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+	return s.ready("run ID", "Run a scheduled job now", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
 		return c.jobs.RunJob
 	})
 }
@@ -80,7 +80,7 @@ func (s *session) jobPriorityCommand() *cobra.Command {
 	cmd := verb("priority ID PRIORITY", "Change the priority of a job that has not started", s.withID(func(ctx context.Context, c *call, id int64) error {
 		priority, err := strconv.ParseInt(c.args[1], 10, 32)
 		if err != nil {
-			return Usagef("PRIORITY %q must be an integer; higher starts first", c.args[1])
+			return Usagef("PRIORITY %q must be an integer; higher values start first", c.args[1])
 		}
 		job, err := c.jobs.SetJobPriority(ctx, &fairleadv1.SetJobPriorityRequest{Id: id, Priority: int32(priority)})
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *session) jobFinishCommand() *cobra.Command {
 		return c.sayJob(c.jobs.FinishJob(ctx, request))
 	}))
 	cmd.Flags().StringVar(&result, "result", "", "output of the job: JSON, @FILE, or - for standard input (default: none)")
-	cmd.Flags().Int64Var(&fence, "fence", 0, "number of the run to report for (0 = the current run)")
+	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the run to report (0 = the current run)")
 	return cmd
 }
 
@@ -124,17 +124,17 @@ func (s *session) jobFailCommand() *cobra.Command {
 	var fence int64
 	var reason string
 	var final bool
-	cmd := verb("fail ID", "Report failure of the current attempt of a job that is waiting for a result", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("fail ID", "Report failure for a job that is waiting for a result", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayJob(c.jobs.FailJob(ctx, &fairleadv1.FailJobRequest{Id: id, Fence: fence, Error: reason, Final: final}))
 	}))
 	cmd.Flags().BoolVar(&final, "final", false, "fail the job even if it has attempts left")
 	cmd.Flags().StringVar(&reason, "error", "", "error message to record (required)")
-	cmd.Flags().Int64Var(&fence, "fence", 0, "number of the run to report for (0 = the current run)")
+	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the run to report (0 = the current run)")
 	return cmd
 }
 
 func (s *session) jobDeleteCommand() *cobra.Command {
-	return verb("delete ID", "Delete a job that is not running, with its history", s.withID(func(ctx context.Context, c *call, id int64) error {
+	return verb("delete ID", "Delete a job and its history; running jobs cannot be deleted", s.withID(func(ctx context.Context, c *call, id int64) error {
 		answer, err := c.jobs.DeleteJob(ctx, &fairleadv1.GetJobRequest{Id: id})
 		if err != nil {
 			return err

@@ -26,14 +26,14 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	}
 	r.says([]string{"state", "scheduled", `{"n":1}`}, "job", "get", later)
 	r.says([]string{"kind: noop", `id: "` + later + `"`}, "job", "get", later, "-o", "yaml")
-	r.says([]string{"is scheduled and cannot start yet:\n  - it is not due until", "it will probably start 20"}, "job", "explain", later)
-	r.says([]string{"RUN", "REASON"}, "job", "attempts", later)
+	r.says([]string{"is scheduled and cannot start yet:\n  - it is not due until", "estimated start: 20"}, "job", "explain", later)
+	r.says([]string{"ATTEMPT", "REASON"}, "job", "attempts", later)
 	r.says([]string{"has priority 7"}, "job", "priority", later, "7")
 	r.says([]string{"is scheduled"}, "job", "reschedule", later, "--not-before", "2100-01-01T00:00:00Z")
 	r.says([]string{"2100-01-01"}, "job", "list", "--tenant", "acme")
 	r.says([]string{"was cancelled"}, "job", "cancel", later, "--reason", "not needed")
 	r.says([]string{"not needed"}, "job", "list", "--state", "cancelled,failed", "--kind", "noop", "--queue", "mail", "--key", "k", "--from", "1h")
-	r.typed(ExitOK, "queue", "pause", "mail") // or it would run at once
+	r.typed(ExitOK, "queue", "pause", "mail") // otherwise it would run immediately
 	r.says([]string{"is ready"}, "job", "retry", later)
 	r.typed(ExitOK, "queue", "resume", "mail")
 	r.says([]string{"succeeded"}, "job", "retry", r.cancelled(), "--wait")
@@ -41,7 +41,7 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"job " + gone + " deleted"}, "job", "delete", gone)
 }
 
-// cancelled is the id of a job that was cancelled.
+// cancelled returns the ID of a cancelled job.
 func (r *rig) cancelled() string {
 	r.Helper()
 	id := r.id("job", "enqueue", "noop", "--not-before", "1h")
@@ -63,7 +63,7 @@ func TestWaitingTellsHowJobsEnded(t *testing.T) {
 	r.fails(ExitFailure, "did not end within 50ms", "job", "enqueue", "noop", "--not-before", "1h", "--wait=50ms")
 	r.says([]string{"succeeded"}, "job", "run", later, "--wait")
 	r.says([]string{"fatal", "it is broken"}, "job", "attempts", "3")
-	r.says([]string{"job 3 has failed\nrun ", "(fatal): it is broken"}, "job", "explain", "3")
+	r.says([]string{"job 3 has failed\nattempt ", "(fatal): it is broken"}, "job", "explain", "3")
 }
 
 func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
@@ -71,11 +71,11 @@ func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
 	first, second := r.id("job", "enqueue", "asks"), r.id("job", "enqueue", "asks")
 	r.until(first, "waiting")
 	r.until(second, "waiting")
-	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // the rest are fractions
+	deadline := r.document("job", "get", first)["deadline"].(string)[:len("2006-01-02T15:04:05")] // without fractions of a second
 	r.says([]string{
 		"job " + first + " is waiting: its target accepted it and has not reported a result yet\n",
-		"without a result, its attempt fails " + deadline + "Z\n",
-		"to report a result on behalf of the target, use fairlead job finish " + first + " or fairlead job fail " + first + "\n",
+		"without a result, the attempt fails " + deadline + "Z\n",
+		"to report a result on behalf of the target, run fairlead job finish " + first + " or fairlead job fail " + first + "\n",
 	}, "job", "explain", first)
 	r.stdin = strings.NewReader(`{"answer": 42}`)
 	r.says([]string{"job 1 has succeeded"}, "job", "finish", first, "--result", "-")

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// waiting is the wish to see jobs end.
+// waiting holds the flags for waiting until jobs end.
 type waiting struct {
-	limit time.Duration // zero: as long as it takes
+	limit time.Duration // 0 = unlimited
 }
 
 func (w *waiting) flag(cmd *cobra.Command) {
@@ -24,7 +24,7 @@ func (w *waiting) flag(cmd *cobra.Command) {
 
 func (w *waiting) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("wait") }
 
-// within bounds ctx by how long to wait.
+// within returns a context limited by the maximum wait.
 func (w *waiting) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.limit > 0 {
 		return context.WithTimeout(ctx, w.limit)
@@ -32,8 +32,8 @@ func (w *waiting) within(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// all waits for jobs one after the other, and shows how each ended. Its error is
-// that of the first that did not succeed.
+// all waits for jobs in order and shows how each ended. It returns the error of the first
+// job that did not succeed.
 func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 	within, cancel := w.within(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 
 var spokes = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// await follows a job, and shows on a terminal that it does.
+// await follows a job and, on a terminal, shows its progress.
 func (c *call) await(ctx context.Context, id int64, which string) (*fairleadv1.Job, error) {
 	if !c.errors.Terminal {
 		return c.follow(ctx, id, func(*fairleadv1.Job) error { return nil })
@@ -89,7 +89,7 @@ func (c *call) await(ctx context.Context, id int64, which string) (*fairleadv1.J
 	return job, err
 }
 
-// spin draws a line until there is no more news.
+// spin draws a progress line until there is no more news.
 func (c *call) spin(id int64, which string, news <-chan *fairleadv1.Job) {
 	began := time.Now()
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -113,8 +113,8 @@ func (c *call) spin(id int64, which string, news <-chan *fairleadv1.Job) {
 	}
 }
 
-// shownProgress is a bar if a job tells its progress as {"done":…,"total":…}, and
-// else what it tells.
+// shownProgress returns a bar if the job's progress has the form {"done":…,"total":…},
+// and otherwise the progress itself.
 func shownProgress(job *fairleadv1.Job) string {
 	var p struct {
 		Done, Total float64

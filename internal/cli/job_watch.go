@@ -28,7 +28,7 @@ func (s *session) jobWatchCommand() *cobra.Command {
 	}))
 }
 
-// watched is what is worth telling of a job besides its state.
+// watched returns the notable properties of a job besides its state.
 func watched(job *fairleadv1.Job) string {
 	text := ""
 	if job.GetAttempt() > 0 {
@@ -44,7 +44,7 @@ func final(job *fairleadv1.Job) bool {
 	return slices.Contains([]string{"succeeded", "failed", "cancelled", "skipped"}, job.GetState())
 }
 
-// ended is the error of a job that did not succeed.
+// ended returns an error if a job did not succeed.
 func ended(job *fairleadv1.Job) error {
 	if job.GetState() == "succeeded" {
 		return nil
@@ -59,19 +59,19 @@ func ended(job *fairleadv1.Job) error {
 	return failf(ExitJobFailed, "%s", text)
 }
 
-// again is how long to wait before a stream that broke is asked for again.
+// again is the pause before a broken stream is requested again.
 const again = 500 * time.Millisecond
 
-// follow sees a job whenever it has changed, and returns it when it has ended.
+// follow calls see after each change of a job and returns the job when it has ended.
 func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) error) (*fairleadv1.Job, error) {
 	return follow(ctx, c, func(ctx context.Context) (*rpc.Stream[*fairleadv1.Job], error) {
 		return c.jobs.WatchJob(ctx, &fairleadv1.GetJobRequest{Id: id})
 	}, final, see)
 }
 
-// follow sees something whenever it has changed, and returns it when it has ended. A
-// server that stops in between is asked again, or another behind the same URL, for as
-// long as one answer may take.
+// follow calls see after each change of an object and returns the object when it has ended.
+// If the server stops meanwhile, follow tries it again, or another server at the same URL,
+// for as long as the timeout of one call.
 func follow[T proto.Message](ctx context.Context, c *call, watch func(context.Context) (*rpc.Stream[T], error), ended func(T) bool, see func(T) error) (T, error) {
 	var last, none T
 	seen, heard := false, time.Now()

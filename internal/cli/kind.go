@@ -11,13 +11,13 @@ import (
 )
 
 func (s *session) kindCommand() *cobra.Command {
-	cmd := noun("kind", "List, pause and configure kinds of jobs", s.kindListCommand(), s.kindSetCommand(), s.kindPauseCommand(), s.kindResumeCommand())
+	cmd := noun("kind", "List, pause and configure kinds (job types)", s.kindListCommand(), s.kindSetCommand(), s.kindPauseCommand(), s.kindResumeCommand())
 	s.completeFirst(cmd, kindNames, "list")
 	return s.prints(s.connects(cmd))
 }
 
 func (s *session) kindListCommand() *cobra.Command {
-	return verb("list", "List kinds that nodes handle, that are paused or that have confidential fields", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List kinds that are handled by a node, are paused or have confidential fields", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.kinds.ListKinds(ctx, &fairleadv1.ListKindsRequest{})
 		if err != nil {
 			return err
@@ -42,9 +42,9 @@ func (s *session) kindSetCommand() *cobra.Command {
 		}
 		return c.say(answer, "confidential fields of kind %s: %s", c.args[0], strings.Join(answer.GetConfidential(), ", "))
 	}))
-	cmd.Long = cmd.Short + ", replacing the previous ones.\n\nHandlers that declare confidential fields add them when their node starts."
+	cmd.Long = cmd.Short + ", replacing the previous ones.\n\nFields declared by handlers are added when their node starts."
 	cmd.Example = "  fairlead kind set payment --confidential args.card.number,output.iban"
-	cmd.Flags().StringSliceVar(&fields, "confidential", nil, "path of a confidential field, such as args.card.number (repeatable; required; \"\" for no fields)")
+	cmd.Flags().StringSliceVar(&fields, "confidential", nil, "path of a confidential field, such as args.card.number (repeatable; required; \"\" clears the list)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("confidential") {
 			return Usagef(`specify the confidential fields with --confidential PATH, or use --confidential "" for none`)
@@ -54,7 +54,7 @@ func (s *session) kindSetCommand() *cobra.Command {
 	return cmd
 }
 
-// pausedCell says that something is paused.
+// pausedCell returns the cell that shows whether an object is paused.
 func pausedCell(paused bool) screen.Cell {
 	if paused {
 		return screen.Cell{Text: "yes", Tone: screen.Warn}
@@ -63,7 +63,7 @@ func pausedCell(paused bool) screen.Cell {
 }
 
 func (s *session) kindPauseCommand() *cobra.Command {
-	return verb("pause NAME", "Pause a kind: no node starts jobs of it", s.runs(func(ctx context.Context, c *call) error {
+	return verb("pause NAME", "Pause a kind; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.kinds.PauseKind(ctx, &fairleadv1.KindRequest{Name: c.args[0]})
 		if err != nil {
 			return err

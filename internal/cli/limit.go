@@ -34,7 +34,7 @@ func (s *session) limitSetCommand() *cobra.Command {
 	limit := &fairleadv1.Limit{}
 	cmd := verb("set SCOPE", "Set the limit of a scope: global, queue:NAME or kind:NAME", nil)
 	ask := asksWhatIf(cmd)
-	cmd.Long = cmd.Short + ".\n\nSetting a limit replaces all previous values of the scope: values that are left out become unlimited. To limit a tenant, use fairlead tenant update."
+	cmd.Long = cmd.Short + ".\n\nSetting a limit replaces all previous values of the scope: omitted values become unlimited. To limit a tenant, use fairlead tenant update."
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		limit.Scope = c.args[0]
 		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 && limit.GetOrder() == "" {
@@ -46,16 +46,16 @@ func (s *session) limitSetCommand() *cobra.Command {
 		return c.printDetails(c.limits.SetLimit(ctx, limit))
 	})
 	f := cmd.Flags()
-	f.Int32Var(&limit.MaxRunning, "max-running", 0, "maximum number of jobs running or waiting for a result at once (0 = unlimited)")
-	f.Float64Var(&limit.Rate, "rate", 0, "jobs started per second (0 = unlimited)")
-	f.Int32Var(&limit.Burst, "burst", 0, "jobs that may start at once after an idle period (0 = a tenth of --rate, at least 1)")
-	f.Int32Var(&limit.PerKey, "per-key", 0, "for a kind: jobs of one tenant with the same concurrency key running at once (0 = 1)")
-	f.StringVar(&limit.Order, "order", "", "for global or a queue: order of jobs with equal priority, deadline or fair (default: a queue inherits the global order, which is deadline)")
+	f.Int32Var(&limit.MaxRunning, "max-running", 0, "maximum number of jobs that run or wait for a result at the same time (0 = unlimited)")
+	f.Float64Var(&limit.Rate, "rate", 0, "maximum number of jobs started per second (0 = unlimited)")
+	f.Int32Var(&limit.Burst, "burst", 0, "number of jobs that can start at once after an idle period (0 = a tenth of --rate, at least 1)")
+	f.Int32Var(&limit.PerKey, "per-key", 0, "for a kind: maximum number of running jobs per tenant and concurrency key (0 = 1)")
+	f.StringVar(&limit.Order, "order", "", "for global or a queue: order of jobs with equal priority, either deadline or fair (default: queues inherit the global order, which is deadline)")
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd
 }
 
-// orderOf is the order of a limit in a table.
+// orderOf returns the order of a limit for a table.
 func orderOf(l *fairleadv1.Limit) string { return cmp.Or(l.GetOrder(), "-") }
 
 func (s *session) limitRemoveCommand() *cobra.Command {

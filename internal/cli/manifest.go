@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// manifest is what a file says.
+// manifest is the content of a file.
 type manifest struct {
 	tenants   []*wantedTenant
 	limits    []*fairleadv1.Limit
@@ -31,7 +31,8 @@ func (m *manifest) entries() int {
 	return len(m.tenants) + len(m.limits) + len(m.calendars) + len(m.schedules) + len(m.sweeps) + len(m.alerts)
 }
 
-// manifestLists are the lists that a document may have, each with what reads an entry.
+// manifestLists contains the lists allowed in a document, each with the function that reads
+// an entry.
 var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
 	"tenants": func(m *manifest, entry json.RawMessage) error {
 		tenant, err := readTenant(entry)
@@ -55,7 +56,7 @@ var manifestLists = map[string]func(m *manifest, entry json.RawMessage) error{
 	},
 }
 
-// readEntry reads an entry of a list.
+// readEntry decodes an entry of a list.
 func readEntry[T proto.Message](entry json.RawMessage, message T, into *[]T) error {
 	*into = append(*into, message)
 	return wire.Unmarshal(entry, message)
@@ -94,12 +95,12 @@ func readManifest(file string, in io.Reader) (*manifest, error) {
 	}
 }
 
-// add adds what a document says.
+// add adds the content of a document.
 func (m *manifest) add(body []byte) error {
 	var fields map[string]json.RawMessage
 	isList := func(name string) bool { return manifestLists[name] != nil }
 	if err := json.Unmarshal(body, &fields); err != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), isList) {
-		if err := readEntry(body, &fairleadv1.Schedule{}, &m.schedules); err != nil { // as it is exported
+		if err := readEntry(body, &fairleadv1.Schedule{}, &m.schedules); err != nil { // a single schedule, in the exported format
 			return err
 		}
 		return m.check()
@@ -122,7 +123,7 @@ func (m *manifest) add(body []byte) error {
 	return m.check()
 }
 
-// check refuses entries without a name, and those that come twice.
+// check rejects entries without a name, and duplicates.
 func (m *manifest) check() error {
 	tenants := func(t *wantedTenant) string { return t.GetName() }
 	return errors.Join(
@@ -150,7 +151,7 @@ func checkNames[T any](what, field string, entries []T, name func(T) string) err
 	return nil
 }
 
-// byName are messages by their names.
+// byName returns messages by name.
 func byName[T interface{ GetName() string }](items []T) map[string]T {
 	known := map[string]T{}
 	for _, item := range items {

@@ -9,13 +9,13 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// moment is a flag that is a time: as RFC 3339, as a day, or as a span from now.
+// moment is a flag for a time: in RFC 3339 format, as a day, or as a duration from now.
 type moment struct {
 	at   time.Time
-	past bool // spans lie in the past
+	past bool // durations count back into the past
 }
 
-// String is part of pflag.Value.
+// String implements pflag.Value.
 func (m *moment) String() string {
 	if m.at.IsZero() {
 		return ""
@@ -23,10 +23,10 @@ func (m *moment) String() string {
 	return m.at.Format(time.RFC3339)
 }
 
-// Type is part of pflag.Value.
+// Type implements pflag.Value.
 func (m *moment) Type() string { return "time" }
 
-// Set is part of pflag.Value.
+// Set implements pflag.Value.
 func (m *moment) Set(text string) error {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
@@ -45,7 +45,7 @@ func (m *moment) Set(text string) error {
 	return nil
 }
 
-// proto is the time as the API has it; nil: not given.
+// proto returns the time as an API message, or nil if it was not given.
 func (m *moment) proto() *timestamppb.Timestamp {
 	if m.at.IsZero() {
 		return nil
@@ -53,7 +53,7 @@ func (m *moment) proto() *timestamppb.Timestamp {
 	return timestamppb.New(m.at)
 }
 
-// parseSpan reads a duration that may begin with days.
+// parseSpan parses a duration that may begin with days.
 func parseSpan(text string) (time.Duration, error) {
 	before, after, ok := strings.Cut(text, "d")
 	if !ok {

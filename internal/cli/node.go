@@ -13,11 +13,11 @@ import (
 )
 
 func (s *session) nodeCommand() *cobra.Command {
-	return s.prints(s.connects(noun("node", "List and drain nodes, the processes that run jobs", s.nodeListCommand(), s.nodeDrainCommand())))
+	return s.prints(s.connects(noun("node", "List and drain nodes (the processes that run jobs)", s.nodeListCommand(), s.nodeDrainCommand())))
 }
 
 func (s *session) nodeListCommand() *cobra.Command {
-	return verb("list", "List live nodes and nodes that left or died recently", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List live nodes and those that recently left or died", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func (s *session) nodeListCommand() *cobra.Command {
 	}))
 }
 
-// sweepsOf is how many sweeps a node goes over, of how many it may.
+// sweepsOf returns the current and the maximum number of sweeps on a node.
 func sweepsOf(n *fairleadv1.Node) string {
 	if n.GetMaxSweeps() == 0 {
 		return ""
@@ -56,7 +56,7 @@ func nodeState(n *fairleadv1.Node) screen.Cell {
 
 func (s *session) nodeDrainCommand() *cobra.Command {
 	var undo bool
-	cmd := verb("drain NODE", "Drain a node: it starts no more jobs, and running jobs finish", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("drain NODE", "Drain a node: start no new jobs and let running jobs finish", s.runs(func(ctx context.Context, c *call) error {
 		id, err := c.nodeID(ctx, c.args[0])
 		if err != nil {
 			return err
@@ -70,13 +70,13 @@ func (s *session) nodeDrainCommand() *cobra.Command {
 		}
 		return c.say(answer, "node %d draining", id)
 	}))
-	cmd.Flags().BoolVar(&undo, "undo", false, "stop draining the node, so that it starts jobs again")
+	cmd.Flags().BoolVar(&undo, "undo", false, "stop draining the node so that it can start jobs again")
 	cmd.ValidArgsFunction = first(s.asked(nodeNames))
 	return cmd
 }
 
-// nodeID is the id of a node, which may be given by its name if no other that
-// lives has the same.
+// nodeID returns the ID of a node given by ID or by name. The name must be unique among
+// live nodes.
 func (c *call) nodeID(ctx context.Context, text string) (int64, error) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return id, nil

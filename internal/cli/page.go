@@ -15,14 +15,14 @@ func limits(cmd *cobra.Command, limit *int) {
 	cmd.Flags().IntVar(limit, "limit", defaultLimit, "maximum number of entries to show (0 = all)")
 }
 
-// paged is a page of a list as a server answers it.
+// paged is a page of a list.
 type paged[Item any] interface {
 	GetItems() []Item
 	GetNextPageToken() string
 }
 
-// pages fetches pages until there are as many items as wanted, or no more. next is the
-// token of the page behind them; empty: there is none.
+// pages fetches pages until it has the wanted number of items or there are no more. next is
+// the token of the following page, or "" if there is none.
 func pages[Item any, Page paged[Item]](limit int, fetch func(size int32, token string) (Page, error)) (items []Item, next string, err error) {
 	if limit < 0 {
 		return nil, "", Usagef("--limit %d must be positive, or 0 for all entries", limit)
@@ -43,7 +43,7 @@ func pages[Item any, Page paged[Item]](limit int, fetch func(size int32, token s
 	}
 }
 
-// noteMore tells people that there is more than they see.
+// noteMore reports, for table output, that there are more entries.
 func (c *call) noteMore(next string, limit int) {
 	if next != "" && c.format == "table" {
 		fmt.Fprintf(c.errors.Out, "showing the first %d; use --limit 0 to show all\n", limit)

@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// printer writes answers in the form that was asked for.
+// printer writes responses in the requested format.
 type printer struct {
 	*screen.Screen
 	format string
-	many   bool // a document was written: YAML separates them
+	many   bool // a document was written: YAML requires a separator
 }
 
 func newPrinter(w io.Writer, format string) (*printer, error) {
@@ -29,7 +29,7 @@ func newPrinter(w io.Writer, format string) (*printer, error) {
 	return nil, Usagef("--output %q: use table, json or yaml", format)
 }
 
-// print writes a message: as the API has it, or for people as given.
+// print writes a message in the requested format, or calls table for table output.
 func (p *printer) print(message proto.Message, table func() error) error {
 	if p.format == "table" {
 		return table()
@@ -41,12 +41,12 @@ func (p *printer) print(message proto.Message, table func() error) error {
 	return p.document(body)
 }
 
-// printTable writes a message that people see as a table.
+// printTable writes a message or, for table output, a table.
 func (p *printer) printTable(message proto.Message, table *screen.Table) error {
 	return p.print(message, table.Write)
 }
 
-// say writes a message that people read as a sentence.
+// say writes a message or, for table output, a sentence.
 func (p *printer) say(message proto.Message, format string, args ...any) error {
 	return p.print(message, func() error {
 		_, err := fmt.Fprintln(p.Out, screen.Clean(fmt.Sprintf(format, args...)))
@@ -54,7 +54,7 @@ func (p *printer) say(message proto.Message, format string, args ...any) error {
 	})
 }
 
-// document writes JSON: unchanged but for line breaks on a terminal, or as YAML.
+// document writes JSON, with added line breaks on a terminal, or converts it to YAML.
 func (p *printer) document(body []byte) (err error) {
 	switch {
 	case p.format == "yaml":

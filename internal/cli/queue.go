@@ -28,7 +28,7 @@ func (s *session) queueListCommand() *cobra.Command {
 }
 
 func (s *session) queuePauseCommand() *cobra.Command {
-	cmd := verb("pause NAME", "Pause a queue: no node starts jobs from it", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("pause NAME", "Pause a queue; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.queues.PauseQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
 		if err != nil {
 			return err

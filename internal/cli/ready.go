@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// longestReason is how much of what a node says of itself is shown.
+// longestReason limits how much of a node's explanation is shown.
 const longestReason = 4 << 10
 
-// readyCommand is a health check for where there is no other program, as in a container
-// image without a shell.
+// readyCommand returns a health check for environments without other programs, such as a
+// container image without a shell.
 func (s *session) readyCommand() *cobra.Command {
 	cmd := s.connects(verb("ready", "Check whether a server is ready to run jobs", s.runs(func(ctx context.Context, c *call) error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// explained says what a call's error means to the user who typed the command.
+// explained converts a call's error to an error for the user who typed the command.
 func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) error {
 	var refusal *connect.Error
 	if err == nil || !errors.As(err, &refusal) {
@@ -32,7 +32,7 @@ func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) err
 	case !connect.IsWireError(err) && refusal.Code() == connect.CodeDeadlineExceeded:
 		text = c.url + " did not answer within " + c.timeout.String() + "; use --timeout to wait longer"
 	case !connect.IsWireError(err) && refusal.Code() != connect.CodeUnimplemented && rpc.Passes(err):
-		code = ExitUnavailable // a connection that was reset has another code
+		code = ExitUnavailable // a connection reset has another code
 		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or use another server with --server"
 	case refusal.Code() == connect.CodeUnimplemented:
 		text = c.url + " does not support this request (" + text + "): check that --server is a Fairlead server at least as new as this program"
@@ -45,7 +45,8 @@ func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) err
 	return failf(code, "%s", text)
 }
 
-// cause is what the network said, without the addresses that are said anyway.
+// cause returns the network's error without the addresses, which the message contains
+// anyway.
 func cause(err error) string {
 	var network *net.OpError
 	if errors.As(err, &network) {
@@ -57,12 +58,12 @@ func cause(err error) string {
 	return screen.Clean(err.Error())
 }
 
-// refusedFields has one line for each field that the server refused.
+// refusedFields returns one line for each invalid field.
 func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) {
 	for _, detail := range refusal.Details() {
 		value, err := detail.Value()
 		if err != nil {
-			continue // the message tells it too
+			continue // the message contains it too
 		}
 		fields, ok := value.(*errdetails.BadRequest)
 		if !ok {
@@ -75,8 +76,8 @@ func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) 
 	return lines
 }
 
-// Typed is an error of the program itself with its fields named as they were
-// typed, one line each.
+// Typed converts an error of the program itself: it names the fields as the user typed
+// them, one line each.
 func Typed(cmd *cobra.Command, err error) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {
@@ -89,9 +90,8 @@ func Typed(cmd *cobra.Command, err error) error {
 	return Usagef("%s", strings.Join(lines, "\n"))
 }
 
-// typedAs names a field as it stands on the command line: the flag, or the
-// argument in capitals. Fields of a file, and those of a value of --args, keep their
-// path.
+// typedAs returns the name of a field on the command line: the flag, or the argument in
+// capitals. Fields from a file or from the value of --args keep their path.
 func typedAs(cmd *cobra.Command, field string) string {
 	if file := cmd.Flags().Lookup("file"); file != nil && file.Changed {
 		return field

@@ -14,12 +14,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// restCodes are what the statuses of answers mean.
+// restCodes maps HTTP statuses to error codes.
 var restCodes = map[int]connect.Code{
 	http.StatusBadRequest:            connect.CodeInvalidArgument,
 	http.StatusUnauthorized:          connect.CodeUnauthenticated,
 	http.StatusForbidden:             connect.CodePermissionDenied,
-	http.StatusNotFound:              connect.CodeUnimplemented, // there is no such path
+	http.StatusNotFound:              connect.CodeUnimplemented, // the path does not exist
 	http.StatusMethodNotAllowed:      connect.CodeUnimplemented,
 	http.StatusConflict:              connect.CodeFailedPrecondition,
 	http.StatusRequestEntityTooLarge: connect.CodeInvalidArgument,
@@ -30,8 +30,8 @@ var restCodes = map[int]connect.Code{
 	http.StatusGatewayTimeout:        connect.CodeUnavailable,
 }
 
-// exchange makes a call that no client of the API makes. Its errors are those that
-// clients have.
+// exchange makes a call for which there is no API client. Its errors have the same form as
+// those of the clients.
 func (c *call) exchange(request *http.Request, answer proto.Message) error {
 	response, err := c.web.Do(request)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *call) exchange(request *http.Request, answer proto.Message) error {
 	return refusalOf(response.StatusCode, body)
 }
 
-// refusalOf is the error that an answer tells of.
+// refusalOf returns the error in a response.
 func refusalOf(status int, body []byte) error {
 	var problem struct {
 		Detail string

@@ -75,7 +75,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{T: t, url: web.URL}
 }
 
-// paint paints walls, but for wet ones.
+// paint paints walls and fails for wet ones.
 func paint(_ context.Context, task batch.TaskArgs) error {
 	if strings.HasPrefix(task.Target.ID, "wet") {
 		return errors.New("the wall is wet\x1b[2J")
@@ -83,8 +83,8 @@ func paint(_ context.Context, task batch.TaskArgs) error {
 	return nil
 }
 
-// count goes over a shard of a sweep at once, but for its first item, which is odd. When
-// it is tried again it is odd no more.
+// count processes a shard of a sweep at once, except for its first item, which is odd and
+// fails. A retry of that item succeeds.
 func count(ctx context.Context, store driver.Store, job *fairlead.Job) error {
 	var args sweep.ShardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
@@ -112,7 +112,7 @@ func count(ctx context.Context, store driver.Store, job *fairlead.Job) error {
 	return sweep.Steer(ctx, store, args.Sweep)
 }
 
-// alone keeps the settings of the user who runs the tests out of them.
+// alone isolates the tests from the settings of the user who runs them.
 func alone(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, name := range []string{"FAIRLEAD_SERVER", "FAIRLEAD_TOKEN", "FAIRLEAD_TOKEN_FILE", "FAIRLEAD_CONTEXT", "FAIRLEAD_DB"} {
@@ -120,7 +120,7 @@ func alone(t *testing.T) {
 	}
 }
 
-// typed runs a command, as the program does, and expects an exit code.
+// typed runs a command like the program does and expects an exit code.
 func (r *rig) typed(want int, args ...string) (stdout, stderr string) {
 	r.Helper()
 	stdout, stderr, code := run(r.Context(), r.stdin, append(args, "--server", r.url)...)
@@ -152,7 +152,7 @@ func run(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr s
 	return out.String(), errs.String(), ExitCode(err)
 }
 
-// says runs a command that must succeed, and expects texts in what it writes.
+// says runs a command that must succeed and expects texts in its output.
 func (r *rig) says(wants []string, args ...string) string {
 	r.Helper()
 	stdout, _ := r.typed(ExitOK, args...)
@@ -164,7 +164,7 @@ func (r *rig) says(wants []string, args ...string) string {
 	return stdout
 }
 
-// fails runs a command that must end with a code, and expects a text in its error.
+// fails runs a command that must end with a code and expects a text in its error.
 func (r *rig) fails(code int, want string, args ...string) {
 	r.Helper()
 	if _, stderr := r.typed(code, args...); !strings.Contains(stderr, want) || strings.ContainsAny(stderr, "\x1b") {
@@ -172,14 +172,14 @@ func (r *rig) fails(code int, want string, args ...string) {
 	}
 }
 
-// id is the id that a command prints.
+// id returns the ID printed by a command.
 func (r *rig) id(args ...string) string {
 	r.Helper()
 	stdout, _ := r.typed(ExitOK, args...)
 	return strings.TrimSpace(stdout)
 }
 
-// document is what a command prints with -o json.
+// document returns the output of a command with -o json.
 func (r *rig) document(args ...string) (document map[string]any) {
 	r.Helper()
 	stdout, _ := r.typed(ExitOK, append(args, "-o", "json")...)
@@ -189,7 +189,7 @@ func (r *rig) document(args ...string) (document map[string]any) {
 	return document
 }
 
-// until waits for a job to be in a state.
+// until waits until a job is in a state.
 func (r *rig) until(id, state string) {
 	r.Helper()
 	deadline := time.After(patience.Limit)

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *session) scheduleCommand() *cobra.Command {
-	cmd := noun("schedule", "Manage schedules, which start jobs at set times",
+	cmd := noun("schedule", "Manage schedules, which start jobs at specified times",
 		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
 		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(), s.scheduleTestCommand(),
 		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
@@ -21,8 +21,7 @@ func (s *session) scheduleCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// scheduleID is the id of a schedule that is given by id or name; zero: none is
-// given.
+// scheduleID returns the ID of a schedule given by ID or name, or 0 if none is given.
 func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
 	if ref == "" {
 		return 0, nil
@@ -97,7 +96,7 @@ func (s *session) scheduleGetCommand() *cobra.Command {
 	}))
 }
 
-// listSchedules fetches schedules; no limit fetches all.
+// listSchedules returns schedules. If limit is 0, it returns all.
 func (c *call) listSchedules(ctx context.Context, request *fairleadv1.ListSchedulesRequest, limit int) (*fairleadv1.ListSchedulesResponse, error) {
 	items, next, err := pages(limit, func(size int32, token string) (*fairleadv1.ListSchedulesResponse, error) {
 		request.PageSize, request.PageToken = size, token
@@ -133,13 +132,13 @@ func (s *session) scheduleListCommand() *cobra.Command {
 		return c.printTable(all, table)
 	}))
 	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "only schedules that start jobs of this tenant (repeatable)")
-	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "only enabled schedules that will run again, the next one to run first")
+	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "only enabled schedules that will run again, soonest first")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
 	return cmd
 }
 
-// timingText is when a schedule is due, as it was written.
+// timingText returns the timing of a schedule as the user wrote it.
 func timingText(s *fairleadv1.Schedule) string {
 	switch {
 	case s.GetCron() != "":
@@ -165,7 +164,7 @@ func (s *session) scheduleDeleteCommand() *cobra.Command {
 }
 
 func (s *session) scheduleEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Enable a schedule from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable a schedule; runs missed while it was disabled are not started", s.runs(func(ctx context.Context, c *call) error {
 		schedule, err := c.schedules.EnableSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err

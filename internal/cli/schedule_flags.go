@@ -11,7 +11,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// scheduleFlags are what can be said of a schedule and its jobs.
+// scheduleFlags holds the flags of a schedule and its jobs.
 type scheduleFlags struct {
 	texts                struct{ description, cron, daily, timezone, calendar, overlap, failure, concurrency, catchUp, reason string }
 	at, startsAt, endsAt moment
@@ -43,10 +43,10 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	f.StringVar(&t.args, "args", "", "input of the handler: JSON, @FILE, or - for standard input (default: none)")
 	f.StringVar(&t.job.Queue, "queue", "", "queue whose nodes may run the jobs (default \"default\")")
 	f.StringVar(&t.job.Tenant, "tenant", "", "tenant that owns the jobs (default \"default\")")
-	f.Int32Var(&t.job.Priority, "priority", 0, "priority of the jobs; higher starts first (default 0)")
-	f.Int32Var(&t.job.MaxAttempts, "max-attempts", 0, "failed attempts after which a job fails (0 = the limit of the handler)")
-	f.StringVar(&t.job.ConcurrencyKey, "concurrency-key", "", "concurrency key of the jobs; jobs with the same key run one at a time (default: no key)")
-	f.DurationVar(&t.runTimeout, "run-timeout", 0, "timeout of one attempt of a job (0 = the timeout of the handler)")
+	f.Int32Var(&t.job.Priority, "priority", 0, "priority of the jobs; higher values start first (default 0)")
+	f.Int32Var(&t.job.MaxAttempts, "max-attempts", 0, "maximum number of failed attempts per job (0 = the handler's limit)")
+	f.StringVar(&t.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same concurrency key run one at a time (default: no key)")
+	f.DurationVar(&t.runTimeout, "run-timeout", 0, "timeout per attempt of a job (0 = the handler's timeout)")
 	complete(cmd, "overlap-action", oneOf("allow", "skip", "cancel_prev", "parallel"))
 	complete(cmd, "failure-action", oneOf("run_new", "retry", "skip"))
 	complete(cmd, "concurrency-policy", oneOf("queue", "skip", "parallel"))
@@ -56,14 +56,14 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// registerTiming registers the flags that say when it is due.
+// registerTiming registers the flags of the timing.
 func (t *scheduleFlags) registerTiming(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
 	f.StringVar(&t.texts.cron, "cron", "", "cron expression: 5 or 6 fields, or a macro such as @daily (default: none)")
-	f.DurationVar(&t.every, "every", 0, "fixed interval between the starts of two runs (default: none)")
+	f.DurationVar(&t.every, "every", 0, "fixed interval between the starts of consecutive runs (default: none)")
 	f.DurationVar(&t.delay, "delay", 0, "delay between the end of one run and the start of the next (default: none)")
-	f.StringVar(&t.texts.daily, "daily", "", "times of day to run at, such as \"03:00, 15:30\" (default: none)")
-	f.Var(&t.at, "at", "time of the only run: a time, or a duration from now such as 10m (default: none)")
+	f.StringVar(&t.texts.daily, "daily", "", "times of day at which to run, such as \"03:00, 15:30\" (default: none)")
+	f.Var(&t.at, "at", "time of a single run: a time, or a duration from now such as 10m (default: none)")
 	f.StringVar(&t.texts.timezone, "timezone", "", "time zone of the schedule, such as Europe/Paris (default \"UTC\")")
 	f.Var(&t.startsAt, "starts-at", "time at which the schedule becomes active (default: immediately)")
 	f.Var(&t.endsAt, "ends-at", "time at which the schedule ends (default: never)")
@@ -72,7 +72,7 @@ func (t *scheduleFlags) registerTiming(cmd *cobra.Command, s *session) {
 	complete(cmd, "calendar", s.asked(calendarNames))
 }
 
-// timing is what the given flags say of when it is due.
+// timing returns the timing from the given flags.
 func (t *scheduleFlags) timing(cmd *cobra.Command) *fairleadv1.PreviewTimingRequest {
 	x := &t.texts
 	said := &fairleadv1.PreviewTimingRequest{
@@ -84,7 +84,7 @@ func (t *scheduleFlags) timing(cmd *cobra.Command) *fairleadv1.PreviewTimingRequ
 	return given
 }
 
-// message is what the flags say, given or not.
+// message returns the values of all flags, whether given or not.
 func (t *scheduleFlags) message() *fairleadv1.Schedule {
 	x := &t.texts
 	return &fairleadv1.Schedule{
@@ -95,7 +95,7 @@ func (t *scheduleFlags) message() *fairleadv1.Schedule {
 	}
 }
 
-// apply sets those fields of a schedule, and of its job, whose flags were given.
+// apply sets the fields of a schedule and its job whose flags were given.
 func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedule) error {
 	setGiven(cmd, t.message().ProtoReflect(), to.ProtoReflect())
 	setGiven(cmd, t.job.ProtoReflect(), to.GetJob().ProtoReflect())
@@ -111,7 +111,8 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 	return nil
 }
 
-// applyAlert sets where alerts go. The rest of an alert, which only files can say, stays.
+// applyAlert sets the URL and the events of the alert. The other alert fields, which only
+// files can set, remain unchanged.
 func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert, to *fairleadv1.Schedule) {
 	url, on := cmd.Flags().Changed("alert-url"), cmd.Flags().Changed("alert-on")
 	switch {
@@ -132,8 +133,8 @@ func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert
 	to.Alert = current
 }
 
-// setGiven copies the fields whose flags were given. Flags of all commands, such as
-// the timeout of an answer, are others, and so are those that are read otherwise.
+// setGiven copies the fields whose flags were given. It ignores flags that all commands
+// have, such as the timeout of a call, and flags with a special format.
 func setGiven(cmd *cobra.Command, from, into protoreflect.Message) {
 	for i := range from.Descriptor().Fields().Len() {
 		f := from.Descriptor().Fields().Get(i)

@@ -31,7 +31,7 @@ func (s *session) scheduleTriggerCommand() *cobra.Command {
 		}
 		return c.say(run, "%d", run.GetId())
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of the handler for this run: JSON, @FILE, or - for standard input (default: the input in the schedule)")
+	cmd.Flags().StringVar(&args, "args", "", "input of the handler for this run: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	wait.flag(cmd)
 	return cmd
 }
@@ -40,7 +40,7 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 	request := &fairleadv1.BackfillScheduleRequest{}
 	dry := false
 	from, to := moment{past: true}, moment{past: true}
-	cmd := verb("backfill NAME", "Create the runs of a past period", nil)
+	cmd := verb("backfill NAME", "Create the missing runs of a past period", nil)
 	cmd.Example = "  fairlead schedule backfill nightly --from 7d --to 1h --serial"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		request.Id, request.From, request.To = c.args[0], from.proto(), to.proto()
@@ -58,8 +58,8 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 	f.Var(&to, "to", "end of the period, exclusive: a time, or a duration such as 1h for an hour ago (required)")
 	f.BoolVar(&request.Serial, "serial", false, "run one at a time")
 	f.BoolVar(&request.NewestFirst, "newest-first", false, "start with the newest run")
-	f.BoolVar(&request.Again, "again", false, "also create runs for times that already have one")
-	f.BoolVar(&dry, "dry-run", false, "show how many runs would be created, and for which period, without creating them")
+	f.BoolVar(&request.Again, "again", false, "also create runs for times that already have a run")
+	f.BoolVar(&dry, "dry-run", false, "show the number of runs that would be created, without creating them")
 	return cmd
 }
 
@@ -73,7 +73,8 @@ func (c *call) sayBackfill(counted *fairleadv1.PreviewBackfillResponse, err erro
 	return c.say(counted, "%s, from %s to %s%s", runCount(int(counted.GetRuns())), c.moment(counted.GetFirst().AsTime()), c.moment(counted.GetLast().AsTime()), passedOver(counted.GetPassedOver()))
 }
 
-// passedOver says how many instants of a backfill have a run already.
+// passedOver returns a note with the number of instants in a backfill that already have a
+// run.
 func passedOver(n int32) string {
 	switch n {
 	case 0:
@@ -94,7 +95,7 @@ func runCount(n int) string {
 func (s *session) schedulePreviewCommand() *cobra.Command {
 	var n int32
 	var flags scheduleFlags
-	cmd := verb("preview [NAME]", "Show the next due times of a stored schedule, or of one described by flags", nil)
+	cmd := verb("preview [NAME]", "Show the next due times of a stored schedule or of the schedule given by flags", nil)
 	cmd.Example = "  fairlead schedule preview nightly\n  fairlead schedule preview --cron '0 3 L-3W * *' --timezone Europe/Paris"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.preview(ctx, flags.timing(cmd), n)
@@ -112,16 +113,16 @@ func (s *session) schedulePreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// preview asks when a schedule is due, which is stored, or is as flags say.
+// preview returns the due times of a stored schedule, or of a schedule described by flags.
 func (c *call) preview(ctx context.Context, timing *fairleadv1.PreviewTimingRequest, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
 	said := proto.Size(timing) > 0
 	switch {
 	case len(c.args) > 0 && said:
-		return nil, Usagef("specify either NAME or flags that describe a schedule, not both")
+		return nil, Usagef("specify either NAME or schedule flags, not both")
 	case len(c.args) > 0:
 		return c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: c.args[0], N: n})
 	case !said:
-		return nil, Usagef("specify NAME, or flags that describe a schedule such as --cron '0 3 * * *'")
+		return nil, Usagef("specify NAME or schedule flags such as --cron '0 3 * * *'")
 	}
 	timing.N = n
 	return c.schedules.PreviewTiming(ctx, timing)
@@ -184,7 +185,7 @@ func (s *session) scheduleExplainCommand() *cobra.Command {
 	}))
 }
 
-// scheduleStory tells in sentences when a schedule is due.
+// scheduleStory describes in sentences when a schedule is due.
 func scheduleStory(schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse) string {
 	text := fmt.Sprintf("schedule %s is due %s\n", screen.Clean(schedule.GetName()), screen.Clean(preview.GetWords()))
 	if calendar := schedule.GetCalendar(); calendar != "" {

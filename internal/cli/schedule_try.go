@@ -8,11 +8,12 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// scheduleTestCommand makes the call of a schedule, and prints it as its runs keep it. It
-// fails as a run that is waited for does.
+// scheduleTestCommand returns the command that makes the call of a schedule and prints its
+// result in the form stored for runs. It fails under the same conditions as a command that
+// waits for a run.
 func (s *session) scheduleTestCommand() *cobra.Command {
 	var args string
-	cmd := verb("test NAME", "Make the HTTP call of a schedule once, now, without creating a job", nil)
+	cmd := verb("test NAME", "Send the HTTP request of a schedule once, without creating a job", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
 		request := &fairleadv1.TestScheduleRequest{Id: c.args[0]}
 		if cmd.Flags().Changed("args") {
@@ -22,7 +23,7 @@ func (s *session) scheduleTestCommand() *cobra.Command {
 		}
 		return c.printTested(c.schedules.TestSchedule(ctx, request))
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the input in the schedule)")
+	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	return cmd
 }
 

@@ -13,20 +13,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Options are what the program knows and this package does not.
+// Options contains functions that this package cannot implement itself.
 type Options struct {
-	// AddToken stores a token directly in a database, without a server. It
-	// returns the token and its secret.
+	// AddToken stores a token directly in a database, without a server. It returns the
+	// token and its secret.
 	AddToken func(ctx context.Context, db string, token access.Token) (access.Token, string, error)
-	// DatabaseFlags adds the flags that name a database: --db, whose value goes to db,
+	// DatabaseFlags adds the flags that specify a database: --db, whose value goes to db,
 	// and --db-file.
 	DatabaseFlags func(flags *pflag.FlagSet, db *string, fallback string)
-	// Database gives --db its value from --db-file or the environment, if these name a
-	// database.
+	// Database sets --db from --db-file or the environment, if they specify a database.
 	Database func(cmd *cobra.Command, args []string) error
 }
 
-// Commands are all commands of those who use a server.
+// Commands returns all commands for users of a server.
 func Commands(options Options) []*cobra.Command {
 	s := &session{options: options}
 	return []*cobra.Command{
@@ -35,7 +34,7 @@ func Commands(options Options) []*cobra.Command {
 	}
 }
 
-// session is what the flags say that all commands have.
+// session holds the flags common to all commands.
 type session struct {
 	options   Options
 	server    string
@@ -48,7 +47,7 @@ type session struct {
 
 const defaultServer = "http://127.0.0.1:7717"
 
-// connects gives a command, and those below it, the flags that say which server.
+// connects adds the flags that select a server to a command and its subcommands.
 func (s *session) connects(cmd *cobra.Command) *cobra.Command {
 	f := cmd.PersistentFlags()
 	f.StringVar(&s.server, "server", "", "URL of the server (env FAIRLEAD_SERVER; default: the server of the current context, or "+defaultServer+")")
@@ -60,23 +59,23 @@ func (s *session) connects(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// prints gives a command, and those below it, the flag that says how.
+// prints adds the flag for the output format to a command and its subcommands.
 func (s *session) prints(cmd *cobra.Command) *cobra.Command {
 	cmd.PersistentFlags().StringVarP(&s.format, "output", "o", "table", "output format: table, json or yaml")
 	complete(cmd, "output", oneOf("table", "json", "yaml"))
 	return cmd
 }
 
-// call is one use of a command: which server it asks, and where it writes.
+// call is one execution of a command: its server, arguments, input and output.
 type call struct {
 	*clients
 	*printer
 	args   []string
 	in     io.Reader
-	errors *screen.Screen // for what is not the answer
+	errors *screen.Screen // for output other than the response
 }
 
-// runs is a command that asks the server.
+// runs returns the function of a command that calls the server.
 func (s *session) runs(do func(ctx context.Context, c *call) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := s.open(cmd, args)
@@ -89,7 +88,7 @@ func (s *session) runs(do func(ctx context.Context, c *call) error) func(*cobra.
 
 func (s *session) open(cmd *cobra.Command, args []string) (*call, error) {
 	if s.format == "" {
-		s.format = "table" // a command without the flag
+		s.format = "table" // the command has no such flag
 	}
 	printer, err := newPrinter(cmd.OutOrStdout(), s.format)
 	if err != nil {

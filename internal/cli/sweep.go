@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sweepStates are the states of sweeps.
+// sweepStates lists the states of sweeps.
 var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
 
 func (s *session) sweepCommand() *cobra.Command {
-	cmd := noun("sweep", "Manage sweeps: large sets of items, processed at a set rate",
+	cmd := noun("sweep", "Manage sweeps, which process large sets of items at a controlled rate",
 		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepExplainCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
 		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
@@ -29,7 +29,8 @@ func sweepNames(ctx context.Context, c *call) ([]string, error) {
 	return namesOf(page.GetItems()), err
 }
 
-// onSweep is a command about the sweep whose id or name is its first argument.
+// onSweep returns the function of a command whose first argument is the ID or name of a
+// sweep.
 func (s *session) onSweep(do func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error) func(*cobra.Command, []string) error {
 	return s.runs(func(ctx context.Context, c *call) error {
 		return do(ctx, c, &fairleadv1.GetSweepRequest{Id: c.args[0]})
@@ -71,7 +72,7 @@ func (s *session) sweepListCommand() *cobra.Command {
 	return cmd
 }
 
-// sweepNote is what people should know of a sweep.
+// sweepNote returns the reason for a sweep's state, or its warning.
 func sweepNote(sweep *fairleadv1.Sweep) string {
 	if sweep.GetReason() != "" {
 		return sweep.GetReason()
@@ -79,7 +80,7 @@ func sweepNote(sweep *fairleadv1.Sweep) string {
 	return sweep.GetWarning()
 }
 
-// perSecond is a rate in words; nothing if there is none.
+// perSecond returns a rate as text, or "" if there is none.
 func perSecond(rate float64) string {
 	if rate <= 0 {
 		return ""
@@ -88,7 +89,7 @@ func perSecond(rate float64) string {
 }
 
 func (s *session) sweepDeleteCommand() *cobra.Command {
-	return verb("delete NAME", "Delete a sweep that is not running, with its logs and history", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("delete NAME", "Delete a sweep with its logs and history; running sweeps cannot be deleted", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		gone, err := c.sweeps.DeleteSweep(ctx, about)
 		if err != nil {
 			return err

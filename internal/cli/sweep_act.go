@@ -9,7 +9,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// saySweep says how a sweep stands after a call changed it, or returns the call's error.
+// saySweep prints the state of a sweep after a call changed it, or returns the call's
+// error.
 func (c *call) saySweep(sweep *fairleadv1.Sweep, err error) error {
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func (s *session) sweepStartCommand() *cobra.Command {
 	var again bool
 	var wait waiting
 	cmd := verb("start NAME", "Start a created or stopped sweep", nil)
-	cmd.Long = "Start a created or stopped sweep. If the sweep has a before-run gate, the server sends a message to the URL of the gate, and the sweep waits until fairlead sweep open opens it.\n\n" +
+	cmd.Long = "Start a created or stopped sweep. If the sweep has a before-run gate, the server calls the gate's URL, and the sweep waits until \"fairlead sweep open\" is run.\n\n" +
 		"With --wait, the command waits until the sweep stops or finishes and exits with code 7 if it stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: about.GetId(), Again: again})
@@ -44,7 +45,7 @@ func (s *session) sweepRetryCommand() *cobra.Command {
 	var wait waiting
 	cmd := verb("retry NAME", "Retry the failed items of a sweep", nil)
 	cmd.Long = "Retry the failed items of a sweep: those given with --index, or all of them. The sweep must be stopped or finished; a stopped sweep " +
-		"then continues with its remaining items. As with start, earlier failures do not count against the error budget.\n\n" +
+		"then continues with its remaining items. As with start, the error budget is reset.\n\n" +
 		"With --wait, the command waits until the sweep stops or finishes and exits with code 7 if it stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.RetrySweep(ctx, &fairleadv1.RetrySweepRequest{Id: about.GetId(), Indexes: indexes})
@@ -61,7 +62,7 @@ func (s *session) sweepRetryCommand() *cobra.Command {
 func (s *session) sweepStopCommand() *cobra.Command {
 	var reason string
 	var wait waiting
-	cmd := verb("stop NAME", "Stop a sweep: start no more items, and let items in flight finish", nil)
+	cmd := verb("stop NAME", "Stop a sweep but let its items in flight finish", nil)
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		sweep, err := c.sweeps.StopSweep(ctx, &fairleadv1.StopSweepRequest{Id: about.GetId(), Reason: reason})
 		if err == nil && wait.asked(cmd) {
@@ -75,7 +76,7 @@ func (s *session) sweepStopCommand() *cobra.Command {
 }
 
 func (s *session) sweepOpenCommand() *cobra.Command {
-	return verb("open NAME", "Open the gate of a waiting sweep, so that it runs", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	return verb("open NAME", "Open the gate of a waiting sweep so that it runs", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		return c.saySweep(c.sweeps.OpenSweep(ctx, about))
 	}))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// sweepFlags are what can be said of a sweep.
+// sweepFlags holds the flags of a sweep.
 type sweepFlags struct {
 	kind, exhausted, queue, tenant           string
 	from, to                                 int64
@@ -31,39 +31,39 @@ type sweepFlags struct {
 
 func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&t.kind, "kind", "", "kind whose handler processes the items (required by create)")
+	f.StringVar(&t.kind, "kind", "", "kind of job that processes the items (required by create)")
 	f.StringVar(&t.args, "args", "", "input passed to the handler with every item: JSON, @FILE, or - for standard input (default: none)")
 	f.Int64Var(&t.from, "from", 0, "index of the first item (default 0)")
-	f.Int64Var(&t.to, "to", 0, "index after the last item (0 = the end of the source)")
-	f.StringVar(&t.file, "source-file", "", "file whose lines are the items; every node must be able to read it (default: none)")
-	f.StringVar(&t.url, "source-url", "", "URL of a document whose lines are the items (default: none)")
-	f.StringVar(&t.items, "source-list", "", "local file, or - for standard input, whose lines are the items; stored with the sweep, at most 100000 lines (default: none)")
-	f.StringVar(&t.table, "source-table", "", "database table whose rows are the items, as DATABASE/TABLE/KEY (default: none)")
-	f.Int32Var(&t.inFlight, "in-flight", 0, "items processed at once (0 = 16)")
-	f.Float64Var(&t.rate, "rate", 0, "items started per second (0 = unlimited)")
+	f.Int64Var(&t.to, "to", 0, "index after the last item, exclusive (0 = the end of the source)")
+	f.StringVar(&t.file, "source-file", "", "file with one item per line, readable on every node (default: none)")
+	f.StringVar(&t.url, "source-url", "", "URL of a document with one item per line (default: none)")
+	f.StringVar(&t.items, "source-list", "", "local file, or - for standard input, with one item per line, at most 100000; stored with the sweep (default: none)")
+	f.StringVar(&t.table, "source-table", "", "database table with one item per row, as DATABASE/TABLE/KEY (default: none)")
+	f.Int32Var(&t.inFlight, "in-flight", 0, "maximum number of items processed at once (0 = 16)")
+	f.Float64Var(&t.rate, "rate", 0, "maximum number of items started per second (0 = unlimited)")
 	f.BoolVar(&t.serial, "serial", false, "process one item at a time, in order")
 	f.BoolVar(&t.adaptive, "adaptive", false, "slow down while the target returns errors or responds slowly")
-	f.Int32Var(&t.window, "window", 0, "maximum distance from the first unfinished item to the last started item (0 = derived from --in-flight)")
+	f.Int32Var(&t.window, "window", 0, "maximum distance between the first unfinished item and the last started item (0 = derived from --in-flight)")
 	f.Int32Var(&t.shards, "shards", 0, "number of shards, which can run on different nodes (0 = 1)")
 	f.Int32Var(&t.perCall, "per-call", 0, "items sent in one HTTP call (0 = 1)")
-	f.Int32Var(&t.tries, "attempts", 0, "maximum attempts for each item (0 = 5)")
-	f.DurationVar(&t.backoff, "backoff", 0, "delay between two attempts of an item (0 = 3s)")
-	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "timeout of one attempt of an item (0 = the timeout of the handler)")
-	f.StringVar(&t.budget, "error-budget", "", "failed items that stop the sweep: a number, a percentage, a number per minute or several, such as 50,2%,10/m (default \"100\")")
+	f.Int32Var(&t.tries, "attempts", 0, "maximum number of attempts per item (0 = 5)")
+	f.DurationVar(&t.backoff, "backoff", 0, "delay between attempts of an item (0 = 3s)")
+	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "timeout per attempt of an item (0 = the handler's timeout)")
+	f.StringVar(&t.budget, "error-budget", "", "failures at which the sweep stops: a count, a percentage, a count per minute or a combination, such as 50,2%,10/m (default \"100\")")
 	f.StringVar(&t.exhausted, "on-exhausted", "", "action when an item runs out of attempts: abandon the item or stop the sweep (default \"abandon\")")
-	f.StringVar(&t.beforeCreate, "before-create", "", "URL to call before the sweep is created; it may refuse the sweep (default: none)")
-	f.StringVar(&t.beforeRun, "before-run", "", "URL to call when the sweep starts; the sweep then waits until it is opened (default: none)")
-	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "time after which the --before-run URL is called again (0 = 30m)")
+	f.StringVar(&t.beforeCreate, "before-create", "", "URL to call before the sweep is created; its response can reject the sweep (default: none)")
+	f.StringVar(&t.beforeRun, "before-run", "", "URL to call when the sweep starts; the sweep then waits for fairlead sweep open (default: none)")
+	f.DurationVar(&t.gateTimeout, "gate-timeout", 0, "interval for repeating the --before-run call while the sweep waits (0 = 30m)")
 	f.StringVar(&t.queue, "queue", "", "queue whose nodes run the sweep (default \"default\")")
 	f.StringVar(&t.tenant, "tenant", "", "tenant that owns the sweep (default \"default\")")
-	f.Int32Var(&t.priority, "priority", 0, "priority of the sweep; higher starts first (default 0)")
+	f.Int32Var(&t.priority, "priority", 0, "priority of the sweep; higher values start first (default 0)")
 	complete(cmd, "on-exhausted", oneOf("abandon", "stop"))
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// apply sets those fields of a sweep whose flags were given. Of what has parts, those
-// that are not given stay as they are.
+// apply sets the fields of a sweep whose flags were given. Parts of a composite field whose
+// flags were not given remain unchanged.
 func (t *sweepFlags) apply(cmd *cobra.Command, current, to *fairleadv1.Sweep) (err error) {
 	given, budget := cmd.Flags().Changed, &fairleadv1.ErrorBudget{}
 	if given("error-budget") {
@@ -126,8 +126,8 @@ func (t *sweepFlags) gate(given func(string) bool, current *fairleadv1.SweepGate
 	return gate
 }
 
-// parseBudget reads a number of items, a percentage, a number per minute, or several of
-// these.
+// parseBudget parses a number of items, a percentage, a number per minute, or a combination
+// of these.
 func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 	budget := &fairleadv1.ErrorBudget{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -141,7 +141,7 @@ func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 			budget.Items, err = strconv.ParseInt(part, 10, 64)
 		}
 		if err != nil {
-			return nil, Usagef("--error-budget %q: use a number of items, a percentage, a number per minute, or several, such as 50,2%%,10/m", text)
+			return nil, Usagef("--error-budget %q: use a count, a percentage, a count per minute or a combination, such as 50,2%%,10/m", text)
 		}
 	}
 	return budget, nil
@@ -151,7 +151,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 	var flags sweepFlags
 	var start bool
 	var wait waiting
-	cmd := verb("create NAME", "Create a sweep, and start it with --start", nil)
+	cmd := verb("create NAME", "Create a sweep; --start also starts it", nil)
 	cmd.Example = "  fairlead sweep create warm --kind http --args @call.json --to 10000000000 --rate 5000 --in-flight 64 --shards 4\n" +
 		"  fairlead sweep create mail --kind mail --source-url https://example.com/users.txt --rate 100 --start --wait"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -221,7 +221,7 @@ func (s *session) sweepSetCommand() *cobra.Command {
 	return cmd
 }
 
-// changes reports whether a change has more than the name of what is changed.
+// changes reports whether a change contains more than the name of the sweep.
 func changes(change *fairleadv1.Sweep) bool {
 	fields := change.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -13,7 +13,7 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 	filter := &fairleadv1.ListSweepLogsRequest{}
 	var limit int
 	var index int64
-	cmd := verb("logs NAME", "List the log of a sweep, newest first", nil)
+	cmd := verb("logs NAME", "Show the log of a sweep, newest entries first", nil)
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		filter.Id = about.GetId()
 		if cmd.Flags().Changed("index") {
@@ -41,7 +41,7 @@ func (s *session) sweepLogsCommand() *cobra.Command {
 	return cmd
 }
 
-// levelCell is the level of a line in its tone.
+// levelCell returns the cell of a log level in its tone.
 func levelCell(level string) screen.Cell {
 	tones := map[string]screen.Tone{"debug": screen.Faint, "warn": screen.Warn, "error": screen.Bad}
 	return screen.Cell{Text: level, Tone: tones[level]}
@@ -73,7 +73,7 @@ func (s *session) sweepFailedCommand() *cobra.Command {
 
 func (s *session) sweepHistoryCommand() *cobra.Command {
 	var limit int32
-	cmd := verb("history NAME", "List actions on a sweep and who took them, newest first", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+	cmd := verb("history NAME", "List changes to a sweep and their authors, newest first", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
 		all, err := c.sweeps.ListSweepHistory(ctx, &fairleadv1.ListSweepHistoryRequest{Id: about.GetId(), PageSize: limit})
 		if err != nil {
 			return err

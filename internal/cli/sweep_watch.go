@@ -38,7 +38,7 @@ func (c *call) followSweep(ctx context.Context, ref string, see func(*fairleadv1
 	}, see)
 }
 
-// sweepLine is how far a sweep has come.
+// sweepLine returns the progress of a sweep.
 func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
 	p := s.GetProgress()
 	over := p.GetDone() + p.GetAbandoned()
@@ -73,7 +73,7 @@ func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
 	return screen.Clean(text)
 }
 
-// sweepBar is how far a sweep has come, to be drawn.
+// sweepBar returns the progress bar of a sweep.
 func sweepBar(s *fairleadv1.Sweep, now time.Time) string {
 	const width = 30
 	p := s.GetProgress()
@@ -84,7 +84,7 @@ func sweepBar(s *fairleadv1.Sweep, now time.Time) string {
 	return screen.Clean(s.GetName()) + " " + threeBar(p.GetMarked(), p.GetInWindow(), p.GetTotal(), width) + share + " " + sweepLine(s, now)
 }
 
-// sweepEnded is the error of a sweep that was stopped.
+// sweepEnded returns an error if a sweep was stopped.
 func sweepEnded(s *fairleadv1.Sweep) error {
 	if s.GetState() == "finished" {
 		return nil
@@ -96,8 +96,8 @@ func sweepEnded(s *fairleadv1.Sweep) error {
 	return failf(ExitJobFailed, "%s; continue it with fairlead sweep start %s", screen.Clean(text), screen.Clean(s.GetName()))
 }
 
-// forSweep waits for a sweep to be stopped or finished, and shows on a terminal how far
-// it is.
+// forSweep waits until a sweep is stopped or finished and, on a terminal, shows its
+// progress.
 func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv1.Sweep, error) {
 	within, cancel := w.within(ctx)
 	defer cancel()
@@ -108,7 +108,8 @@ func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv
 	return sweep, err
 }
 
-// sweep is forSweep that shows how it went. Its error is that of one that was stopped.
+// sweep works like forSweep and shows the result. It returns an error if the sweep was
+// stopped.
 func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
 	sweep, err := w.forSweep(ctx, c, ref)
 	if err != nil {
@@ -120,8 +121,8 @@ func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
 	return sweepEnded(sweep)
 }
 
-// awaitSweep follows a sweep. Where there is no bar it reports that the sweep waits to be
-// opened.
+// awaitSweep follows a sweep. On a terminal, it draws a progress bar. Elsewhere, it reports
+// when the sweep waits to be opened.
 func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, error) {
 	if c.errors.Terminal {
 		return drawWhile(c, func(s *fairleadv1.Sweep) string { return sweepBar(s, c.Now()) }, func(see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {

@@ -19,7 +19,7 @@ func (s *session) statsCommand() *cobra.Command {
 }
 
 func (s *session) verifyCommand() *cobra.Command {
-	cmd := verb("verify", "Recount the jobs of every limit, and report and correct any drift", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("verify", "Verify the job counts of all limits and correct any drift", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.limits.Verify(ctx, &fairleadv1.VerifyRequest{})
 		if err != nil {
 			return err
@@ -37,6 +37,6 @@ func (s *session) verifyCommand() *cobra.Command {
 		}
 		return failf(ExitFailure, "limits with corrected counts: %d", drift)
 	}))
-	cmd.Long = cmd.Short + ". Counts should never drift: the command exits with code 1 if any did."
+	cmd.Long = cmd.Short + ". Counts should never drift: the command exits with code 1 if any of them had."
 	return s.prints(s.connects(cmd))
 }

@@ -10,16 +10,16 @@ import (
 )
 
 func (s *session) taskCommand() *cobra.Command {
-	cmd := noun("task", "Manage HTTP schedules (older name: tasks)",
+	cmd := noun("task", "Manage HTTP schedules (formerly called tasks)",
 		s.taskCreateCommand(), s.taskGetCommand(), s.taskListCommand(), s.taskUpdateCommand(), s.taskDeleteCommand(),
 		s.taskEnableCommand(), s.taskDisableCommand(), s.taskTriggerCommand(), s.taskRunsCommand(), s.taskRunCommand(), s.taskCancelCommand(),
 	)
-	cmd.Long = cmd.Short + ".\n\nAn HTTP schedule calls a URL at set times. This command uses the field names of an older API; \"fairlead schedule\"\nmanages the same objects and is the better choice for new scripts."
+	cmd.Long = cmd.Short + ".\n\nAn HTTP schedule calls a URL at specified times. This command uses the field names of an older API; \"fairlead schedule\"\nmanages the same objects and is recommended for new scripts."
 	s.completeFirst(cmd, taskNames, "create", "list", "run", "cancel")
 	return s.prints(s.connects(cmd))
 }
 
-// taskNames are the names of tasks.
+// taskNames returns the names of tasks.
 func taskNames(ctx context.Context, c *call) ([]string, error) {
 	all, err := c.tasks.ListTasks(ctx, &fairleadv1.ListTasksRequest{PageSize: largestPage})
 	return namesOf(all.GetItems()), err
@@ -99,7 +99,7 @@ func (s *session) taskDeleteCommand() *cobra.Command {
 }
 
 func (s *session) taskEnableCommand() *cobra.Command {
-	return verb("enable NAME", "Enable an HTTP schedule from now on", s.runs(func(ctx context.Context, c *call) error {
+	return verb("enable NAME", "Enable an HTTP schedule; runs missed while it was disabled are not started", s.runs(func(ctx context.Context, c *call) error {
 		task, err := c.tasks.EnableTask(ctx, &fairleadv1.GetTaskRequest{Id: c.args[0]})
 		if err != nil {
 			return err

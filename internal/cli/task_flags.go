@@ -6,7 +6,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// taskFlags are what can be said of a task. They are called as the fields of the API.
+// taskFlags holds the flags of a task, named after the fields of the API.
 type taskFlags struct {
 	texts struct {
 		description, cron, timezone, execType, method, url, body, concurrency, callback, overlap, failure, tenant, catchUp string
@@ -20,7 +20,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	f.StringVar(&x.description, "description", "", "description of the schedule (default: none)")
 	f.StringVar(&x.cron, "cron-expr", "", "cron expression: 5 or 6 fields, or a macro such as @daily (required by create)")
 	f.StringVar(&x.timezone, "timezone", "", "time zone of the cron expression, such as Europe/Paris (default \"UTC\")")
-	f.StringVar(&x.execType, "exec-type", "", "where a run gets its result: SYNC from the HTTP response, ASYNC from a callback (default \"SYNC\")")
+	f.StringVar(&x.execType, "exec-type", "", "source of the run's result: SYNC (the HTTP response) or ASYNC (a callback) (default \"SYNC\")")
 	f.StringVar(&x.method, "http-method", "", "HTTP method of the call (default \"POST\")")
 	f.StringVar(&x.url, "target-url", "", "URL to call (required by create)")
 	f.StringVar(&t.headers, "headers-json", "", "headers of the call: a JSON object, @FILE, or - for standard input (default: none)")
@@ -30,7 +30,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	f.Int32Var(&t.most, "max-concurrency", 0, "maximum number of active runs (0 = unlimited)")
 	f.StringVar(&x.concurrency, "concurrency-policy", "", "action for runs above --max-concurrency: QUEUE, SKIP or PARALLEL (default \"QUEUE\")")
 	f.StringVar(&x.callback, "callback-method", "", "HTTP method of callbacks (default \"POST\")")
-	f.Int32Var(&t.callbackTimeout, "callback-timeout-sec", 0, "time an ASYNC run waits for its callback, in seconds (0 = 3600)")
+	f.Int32Var(&t.callbackTimeout, "callback-timeout-sec", 0, "maximum time that an ASYNC run waits for its callback, in seconds (0 = 3600)")
 	f.StringVar(&x.overlap, "overlap-action", "", "action if an earlier run is still active: ALLOW, SKIP, CANCEL_PREV or PARALLEL (default \"ALLOW\")")
 	f.StringVar(&x.failure, "failure-action", "", "action after a failed run: RUN_NEW, SKIP or RETRY (default \"RUN_NEW\")")
 	f.StringVar(&x.tenant, "tenant", "", "tenant that owns the schedule (default \"default\")")
@@ -46,7 +46,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
-// apply sets those fields of a task whose flags were given.
+// apply sets the fields of a task whose flags were given.
 func (t *taskFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Task) error {
 	x := &t.texts
 	said := &fairleadv1.Task{

@@ -21,7 +21,7 @@ func (s *session) tenantCommand() *cobra.Command {
 	return s.prints(s.connects(cmd))
 }
 
-// tenantFlags are what can be said of a tenant.
+// tenantFlags holds the flags of a tenant.
 type tenantFlags struct {
 	tenant fairleadv1.Tenant
 	labels map[string]string
@@ -29,22 +29,22 @@ type tenantFlags struct {
 
 func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&t.tenant.Parent, "parent", "", "parent tenant, whose cap and rate apply as well (default: none)")
-	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "maximum number of jobs running or waiting for a result at once (0 = unlimited)")
+	f.StringVar(&t.tenant.Parent, "parent", "", "parent tenant, whose cap and rate also apply (default: none)")
+	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "maximum number of jobs that run or wait for a result at the same time (0 = unlimited)")
 	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "number of running jobs guaranteed while the tenant has ready jobs (0 = no guarantee)")
-	f.Int32Var(&t.tenant.Weight, "weight", 0, "share of job starts relative to other tenants where the order is fair (0 = 1)")
-	f.Float64Var(&t.tenant.Rate, "rate", 0, "jobs started per second (0 = unlimited)")
-	f.Int32Var(&t.tenant.Burst, "burst", 0, "jobs that may start at once after an idle period (0 = a tenth of --rate, at least 1)")
+	f.Int32Var(&t.tenant.Weight, "weight", 0, "relative share of job starts where the order is fair (0 = 1)")
+	f.Float64Var(&t.tenant.Rate, "rate", 0, "maximum number of jobs started per second (0 = unlimited)")
+	f.Int32Var(&t.tenant.Burst, "burst", 0, "number of jobs that can start at once after an idle period (0 = a tenth of --rate, at least 1)")
 	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "maximum number of scheduled, ready and parked jobs (0 = unlimited)")
-	f.BoolVar(&t.tenant.Paused, "paused", false, "pause the tenant, so that none of its jobs start")
+	f.BoolVar(&t.tenant.Paused, "paused", false, "pause the tenant so that none of its jobs start")
 	f.StringToStringVar(&t.labels, "label", nil, "label of the tenant, as NAME=VALUE (repeatable; NAME= removes the label; default: no labels)")
-	f.StringVar(&t.tenant.StartUrl, "start-url", "", "URL that receives jobs of kind external to run (default: none)")
-	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "URL to notify when a job has failed for good (default: none)")
-	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "URL to notify when a job has timed out (default: none)")
+	f.StringVar(&t.tenant.StartUrl, "start-url", "", "URL that runs jobs of kind external (default: none)")
+	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "URL to notify when a job fails permanently (default: none)")
+	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "URL to notify when a job times out (default: none)")
 	complete(cmd, "parent", s.asked(tenantNames))
 }
 
-// apply changes those fields of a tenant whose flags were given.
+// apply sets the fields of a tenant whose flags were given.
 func (t *tenantFlags) apply(cmd *cobra.Command, to *fairleadv1.Tenant) {
 	from, into := t.tenant.ProtoReflect(), to.ProtoReflect()
 	for i := range from.Descriptor().Fields().Len() {
@@ -95,7 +95,7 @@ func (s *session) tenantUpdateCommand() *cobra.Command {
 		if *ask {
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Tenant: tenant})
 		}
-		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // with the version that was read
+		return c.printDetails(c.tenants.UpdateTenant(ctx, tenant)) // includes the version that was read
 	})
 	flags.register(cmd, s)
 	return cmd
@@ -153,7 +153,7 @@ func (s *session) tenantDeleteCommand() *cobra.Command {
 }
 
 func (s *session) tenantPauseCommand() *cobra.Command {
-	return verb("pause NAME", "Pause a tenant: none of its jobs start", s.runs(func(ctx context.Context, c *call) error {
+	return verb("pause NAME", "Pause a tenant; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
 		answer, err := c.tenants.PauseTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (s *session) tenantStatsCommand() *cobra.Command {
 	}))
 }
 
-// usageTable shows what tenants, or all together, have and do.
+// usageTable returns a table with the usage of tenants or of the whole cluster.
 func usageTable(s *screen.Screen, usages ...*fairleadv1.Usage) *screen.Table {
 	table := s.Table("TENANT", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "MAX RUNNING", "STARTS/S", "MISSED", "OLDEST WAIT")
 	for _, u := range usages {

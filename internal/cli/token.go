@@ -18,18 +18,18 @@ func (s *session) tokenCommand() *cobra.Command {
 	return s.prints(s.connects(noun("token", "Manage API tokens", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
 }
 
-// newToken is a token as flags tell it.
+// newToken holds the flags of a new token.
 type newToken struct {
 	db, name, role string
 	tenants        []string
-	kinds, queues  []string // of a worker
+	kinds, queues  []string // for a worker
 	expires        moment
 }
 
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
 	cmd := verb("create", "Create a token and print its secret once", nil)
-	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is given. Use this to create the first token, or to replace a lost one.\nOtherwise the command calls a server and needs a token with the role admin."
+	cmd.Long = cmd.Short + ".\n\nThe command writes to the database directly if you use --db or --db-file, or if FAIRLEAD_DB or FAIRLEAD_DB_FILE\nis set and neither a server nor a token is specified. Use this to create the first token or to replace a lost one.\nOtherwise the command calls a server and requires a token with the admin role."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d\n" +
 		"  fairlead token create --role worker --name mailer --kind mail --queue slow"
@@ -62,7 +62,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
 	f.StringSliceVar(&n.kinds, "kind", nil, "kind of job that a worker may run (repeatable; default: all kinds, including http)")
 	f.StringSliceVar(&n.queues, "queue", nil, "queue that a worker may serve (repeatable; default: all queues)")
-	f.Var(&n.expires, "expires", "expiry of the token: a time, or a duration from now such as 90d (default: never)")
+	f.Var(&n.expires, "expires", "expiration of the token: a time, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	complete(cmd, "kind", s.asked(kindNames))
@@ -70,7 +70,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// checkGiven names the flags that must be given and were not.
+// checkGiven returns an error with the required flags that are missing.
 func (n newToken) checkGiven() error {
 	var missing []string
 	if n.name == "" {
@@ -98,8 +98,8 @@ func (n newToken) create(ctx context.Context, c *call) error {
 	return n.warnOfLockOut(ctx, c)
 }
 
-// warnOfLockOut says so if no token may make others: a server that was open asks for one from
-// its next start on.
+// warnOfLockOut prints a warning if no token may create others: a server that required no
+// token so far will require one from its next start on.
 func (n newToken) warnOfLockOut(ctx context.Context, c *call) error {
 	if n.role == string(access.RoleAdmin) {
 		return nil
@@ -112,7 +112,7 @@ func (n newToken) warnOfLockOut(ctx context.Context, c *call) error {
 	return err
 }
 
-// createInDatabase needs no server.
+// createInDatabase creates a token without a server.
 func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	p, err := newPrinter(cmd.OutOrStdout(), s.format)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	return printSecret(p, &screen.Screen{Out: cmd.ErrOrStderr()}, answer)
 }
 
-// printSecret writes the secret, and nothing else where it may be read from.
+// printSecret writes the secret to standard output, and everything else to another screen.
 func printSecret(p *printer, beside *screen.Screen, answer *fairleadv1.CreateTokenResponse) error {
 	return p.print(answer, func() error {
 		token := answer.GetToken()
@@ -167,7 +167,7 @@ func (s *session) tokenListCommand() *cobra.Command {
 	}))
 }
 
-// namesOrAll returns what a token is bound to.
+// namesOrAll returns the names to which a token is restricted.
 func namesOrAll(names []string) string {
 	if len(names) == 0 {
 		return "(all)"
@@ -176,7 +176,7 @@ func namesOrAll(names []string) string {
 }
 
 func (s *session) tokenDeleteCommand() *cobra.Command {
-	cmd := verb("delete ID", "Delete a token, revoking it immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
+	cmd := verb("delete ID", "Delete a token; it stops working immediately", s.withID(func(ctx context.Context, c *call, id int64) error {
 		answer, err := c.tokens.DeleteToken(ctx, &fairleadv1.DeleteTokenRequest{Id: id})
 		if err != nil {
 			return err

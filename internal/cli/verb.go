@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noun is a command that is only there for its verbs.
+// noun returns a command that consists only of its subcommands.
 func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
@@ -18,8 +18,8 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// OnlyCommands lets a command be there only for those below it. Alone it shows its
-// help; one that is not below it is a mistake of usage, which a script must notice.
+// OnlyCommands marks a command as a group of subcommands. Without arguments, it shows its
+// help; an unknown subcommand is a usage error, so that scripts notice it.
 func OnlyCommands(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -36,13 +36,13 @@ func OnlyCommands(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// verb is a command that does something. Its use says what it takes: NAME must
-// be given, [NAME] may be.
+// verb returns a command that performs an action. Its use string declares its arguments:
+// NAME is required, [NAME] is optional.
 func verb(use, short string, do func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: takes(strings.Fields(use)[1:]), RunE: do}
 }
 
-// takes refuses arguments that are too many or too few, as a mistake of usage.
+// takes rejects too many or too few arguments as a usage error.
 func takes(names []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(names) {

@@ -7,16 +7,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Build is what a program was built from.
+// Build describes how a program was built.
 type Build struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"` // empty if the build did not know it
+	Commit  string `json:"commit"` // empty if unknown
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 }
 
-// VersionCommand prints what the program was built from. It asks no server.
+// VersionCommand returns the command that prints the build information. It needs no server.
 func VersionCommand(build Build) *cobra.Command {
 	s := &session{}
 	cmd := verb("version", "Print version and build information", func(cmd *cobra.Command, _ []string) error {

@@ -11,13 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// asksWhatIf gives a command that saves something the flag that it only asks what would
-// happen.
+// asksWhatIf adds the --what-if flag to a command that saves something.
 func asksWhatIf(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("what-if", false, "save nothing; show which jobs would start next or wait longer, and which scheduled times would move")
+	return cmd.Flags().Bool("what-if", false, "preview without saving: show which jobs would start next or wait longer, and which scheduled times would change")
 }
 
-// whatIf shows what would happen if changes were saved.
+// whatIf shows the effects that changes would have.
 func (c *call) whatIf(ctx context.Context, changes ...*fairleadv1.WhatIfChange) error {
 	answer, err := c.whatIfs.WhatIf(ctx, &fairleadv1.WhatIfRequest{Changes: changes})
 	if err != nil {
@@ -42,7 +41,7 @@ func (c *call) whatIf(ctx context.Context, changes ...*fairleadv1.WhatIfChange) 
 	})
 }
 
-// comparisons are the tables of an answer: those that have something to show.
+// comparisons returns the non-empty tables of a response.
 func (c *call) comparisons(answer *fairleadv1.WhatIfResponse) (tables []*screen.Table) {
 	if len(answer.GetBefore())+len(answer.GetAfter()) > 0 {
 		tables = append(tables, c.startsTable(answer))
@@ -58,8 +57,8 @@ func (c *call) comparisons(answer *fairleadv1.WhatIfResponse) (tables []*screen.
 	return tables
 }
 
-// startsTable has the jobs that would start by their places, then those that would not any
-// more.
+// startsTable returns a table of the jobs that would start, in order, followed by those
+// that would no longer start.
 func (c *call) startsTable(answer *fairleadv1.WhatIfResponse) *screen.Table {
 	table := c.Table("BEFORE", "AFTER", "JOB", "TENANT", "KIND", "QUEUE", "PRIORITY", "EFFECT")
 	place := func(of []*fairleadv1.ForecastStart, job int64) int {
@@ -89,7 +88,7 @@ func (c *call) startsTable(answer *fairleadv1.WhatIfResponse) *screen.Table {
 	return table
 }
 
-// waitsTable has what becomes of ready jobs, by whose they are.
+// waitsTable returns a table of the effects on ready jobs by tenant, kind and queue.
 func (c *call) waitsTable(waits []*fairleadv1.ForecastWait) *screen.Table {
 	table := c.Table("TENANT", "KIND", "QUEUE", "STARTS BEFORE", "STARTS AFTER", "EFFECT", "HELD BACK BY")
 	for _, wait := range waits {
@@ -103,7 +102,7 @@ func (c *call) waitsTable(waits []*fairleadv1.ForecastWait) *screen.Table {
 	return table
 }
 
-// instantsTable has what becomes of the instants of a schedule.
+// instantsTable returns a table of the effects on the instants of a schedule.
 func (c *call) instantsTable(schedule *fairleadv1.ForecastSchedule) *screen.Table {
 	table := c.Table("SCHEDULE", "DUE", "BEFORE", "AFTER", "EFFECT")
 	tones := map[string]screen.Tone{"appears": screen.Good, "disappears": screen.Bad, "moves": screen.Warn, "becomes": screen.Warn}

@@ -10,8 +10,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// whoamiCommand is for those who wonder why they are refused: which server is asked, and
-// as whom.
+// whoamiCommand returns the command for users who wonder why a request is rejected: it
+// shows the server and the identity in use.
 func (s *session) whoamiCommand() *cobra.Command {
 	return s.prints(s.connects(verb("whoami", "Show your identity, role and tenants on a server", s.runs(func(ctx context.Context, c *call) error {
 		who, err := c.tokens.WhoAmI(ctx, &fairleadv1.WhoAmIRequest{})

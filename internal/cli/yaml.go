@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	// quoted is all that a message of the parser repeats of a file.
+	// quoted matches the parts of a parser message that repeat the file.
 	quoted = regexp.MustCompile(`(?s)\s*".*"`)
-	// aboutKey is a message that names nothing but a key as people write them.
-	// Anything else may be a value that has slipped into the place of a key.
+	// aboutKey matches a message that contains nothing but a key of the usual form. Any
+	// other text may be a value in the place of a key.
 	aboutKey = regexp.MustCompile(`^(mapping key|duplicate key|unknown field) "[A-Za-z][A-Za-z0-9_-]{0,40}"( already defined at \[\d+:\d+\])?$`)
 )
 
-// YAMLMistake returns where a YAML file is wrong, and why. It does not wrap the error
-// of the parser: that one quotes the file, with the passwords in it.
+// YAMLMistake returns the position and the reason of an error in a YAML file. It does not
+// wrap the parser's error, which quotes the file, including passwords.
 func YAMLMistake(file string, err error) error {
 	var located yaml.Error
 	switch {
@@ -34,8 +34,8 @@ func YAMLMistake(file string, err error) error {
 	return fmt.Errorf("%s: %s", file, withoutValues(located))
 }
 
-// withoutValues is what is wrong, without what the file says. Keys are named if they
-// look like keys.
+// withoutValues returns the reason of an error without content from the file. It includes
+// keys that look like keys.
 func withoutValues(err yaml.Error) string {
 	message := err.GetMessage()
 	var overflow *yaml.OverflowError

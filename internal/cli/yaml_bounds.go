@@ -10,18 +10,18 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a YAML file. A few lines of one can stand for gigabytes, because an alias
-// repeats what it names, and deep nesting uses up the stack of the parser.
+// Limits of a YAML file. A few lines can expand to gigabytes, because an alias repeats its
+// target, and deep nesting exhausts the parser's stack.
 const (
 	maxYAMLBytes  = 8 << 20
 	maxYAMLDepth  = 100
-	maxYAMLIndent = 500     // columns before an entry: nesting by indentation is at most as deep
-	maxYAMLCopies = 1 << 20 // bytes that aliases may repeat, all of them together
-	nodeBytes     = 16      // what an element counts for beside its text
+	maxYAMLIndent = 500     // columns before an entry, which limits nesting by indentation
+	maxYAMLCopies = 1 << 20 // total bytes that aliases may repeat
+	nodeBytes     = 16      // size counted for an element in addition to its text
 )
 
-// DecodeYAML reads the only document of a YAML file. Its errors name the file, and
-// repeat no value of it.
+// DecodeYAML decodes the only document of a YAML file. Its errors contain the name of the
+// file, and no value from it.
 func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption) error {
 	if err := checkYAML(file, raw); err != nil {
 		return err
@@ -32,7 +32,7 @@ func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption)
 	return nil
 }
 
-// checkYAML refuses a YAML file that is too large, too deep, or says too much by its
+// checkYAML rejects a YAML file that is too large, too deep, or expands too much through
 // aliases.
 func checkYAML(file string, raw []byte) error {
 	if len(raw) > maxYAMLBytes {
@@ -56,7 +56,7 @@ func checkYAML(file string, raw []byte) error {
 	return nil
 }
 
-// tooDeep is the line at which a file is nested too deeply; zero if it is not.
+// tooDeep returns the line at which a file is nested too deeply, or 0.
 func tooDeep(tokens token.Tokens) int {
 	flow, prefixes, line := 0, 0, 0
 	for _, t := range tokens {
@@ -81,13 +81,13 @@ func tooDeep(tokens token.Tokens) int {
 	return 0
 }
 
-// measure counts how much a file stands for.
+// measure computes the expanded size of a file.
 type measure struct {
-	anchors map[string]int // how much each stands for
-	copied  int            // how much aliases repeat; it stops soon after the bound
+	anchors map[string]int // expanded size of each anchor
+	copied  int            // size repeated by aliases; counting stops soon after the limit
 }
 
-// size is how much a node stands for, with what its aliases repeat.
+// size returns the expanded size of a node, including the targets of its aliases.
 func (m *measure) size(node ast.Node) int {
 	if node == nil || m.copied > maxYAMLCopies {
 		return 0

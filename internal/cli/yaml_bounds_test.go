@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// laughs is a file of a few hundred bytes that stands for ten to the power of depth
-// elements.
+// laughs returns a file of a few hundred bytes that expands to 10^depth elements.
 func laughs(depth int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 lol\n")
@@ -19,7 +18,7 @@ func laughs(depth int) string {
 }
 
 func TestFilesThatStandForTooMuchAreRefused(t *testing.T) {
-	const most = 256 << 20 // bytes that reading a refused file may allocate
+	const most = 256 << 20 // maximum bytes that reading a rejected file may allocate
 	for name, file := range map[string]string{
 		"aliases of aliases":  laughs(9),
 		"aliases of a text":   "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 1000) + "*a]\n",
@@ -49,7 +48,7 @@ func TestFilesThatStandForTooMuchAreRefused(t *testing.T) {
 	}
 }
 
-// deeper is a mapping in a mapping, and so on, a line each.
+// deeper returns a mapping nested to a number of levels, one line each.
 func deeper(levels int) string {
 	var b strings.Builder
 	for i := range levels {

@@ -1,4 +1,5 @@
-// Package ensure compares what is stored with what a program declares, field by field.
+// Package ensure compares stored objects with the declarations of a program, field by
+// field.
 package ensure
 
 import (
@@ -13,7 +14,7 @@ import (
 	"unicode"
 )
 
-// Difference is what callers call a field that was not as declared.
+// Difference is the callers' type for a field that was not as declared.
 type Difference interface {
 	~struct {
 		Field string
@@ -22,8 +23,8 @@ type Difference interface {
 	}
 }
 
-// Retry calls f until it fails with none of the errors that it fails with when another
-// change came before its own. It gives up after ten calls and returns the last error.
+// Retry calls f until it returns none of the given errors, which mean that a concurrent
+// change came first. It gives up after ten calls and returns the last error.
 func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	const tries = 10
 	for try := 1; ; try++ {
@@ -34,9 +35,10 @@ func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	}
 }
 
-// Owned lists the fields that a declaration sets: those that are neither zero nor an empty list
-// or map, the fields of structs within one by one. It leaves out some fields of the outer struct or, as
-// "Job.ID", of one within, and fields that are not exported.
+// Owned returns the fields that a declaration sets: those that are neither zero nor an
+// empty list or map, with the fields of nested structs listed individually. It leaves out
+// the given fields of the outer struct or of nested structs, such as "Job.ID", and
+// unexported fields.
 func Owned(declared any, without ...string) []string {
 	return owned(reflect.ValueOf(declared), "", without)
 }
@@ -64,7 +66,7 @@ func empty(value reflect.Value) bool {
 	return value.IsZero()
 }
 
-// Copy sets fields of a struct to those of another.
+// Copy copies fields from one struct to another.
 func Copy[T any](into *T, from *T, paths []string) {
 	for _, path := range paths {
 		at(into, path).Set(at(from, path))
@@ -81,7 +83,7 @@ func Differences[D Difference, T any](was, is *T, paths []string) (found []D) {
 	return found
 }
 
-// at is a field of a struct within a struct.
+// at returns a field of a possibly nested struct.
 func at(in any, path string) reflect.Value {
 	value := reflect.ValueOf(in).Elem()
 	for name := range strings.SplitSeq(path, ".") {
@@ -90,8 +92,8 @@ func at(in any, path string) reflect.Value {
 	return value
 }
 
-// equal reports whether two values mean the same: instants may be in other zones, and
-// documents have other blanks, than when they were stored.
+// equal reports whether two values mean the same: stored instants may have another zone,
+// and stored documents other whitespace.
 func equal(a, b reflect.Value) bool {
 	switch x := a.Interface().(type) {
 	case time.Time:
@@ -110,7 +112,7 @@ func compact(document json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// show is a value for people.
+// show formats a value for people.
 func show(value reflect.Value) string {
 	switch x := value.Interface().(type) {
 	case json.RawMessage:
@@ -125,7 +127,8 @@ func show(value reflect.Value) string {
 	return string(text)
 }
 
-// fieldName is a path as errors name fields: "Job.MaxAttempts" is "job.max_attempts".
+// fieldName converts a path to the form used in errors: "Job.MaxAttempts" is
+// "job.max_attempts".
 func fieldName(path string) string {
 	var name strings.Builder
 	last := '.'

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// call is the kind of HTTP calls, and of messages of alerts.
+// call is the kind of HTTP calls, including messages of alerts.
 const call = "http"
 
-// Fields returns the confidential fields of a job of a kind: those that were declared, what they
-// are called in what is kept of a call, and headers of calls that hold secrets by their names. A
-// job that asks the gate of a sweep has the args of the sweep, whose kind it does not say: what is
-// confidential of one is so of all.
+// Fields returns the confidential fields of a job of a kind: the declared ones, their names
+// in the record of a call, and headers of calls that contain secrets according to their
+// names. A job that calls the gate of a sweep contains the args of the sweep, but not its
+// kind: fields that are confidential for any sweep are treated as confidential.
 func Fields(declared map[string][]string, kind string, args json.RawMessage) []string {
 	switch kind {
 	case call, reserved.Shards + call:
@@ -47,8 +47,8 @@ func FieldsLike(declared map[string][]string, prefix, suffix string) (fields []s
 	return slices.Compact(fields)
 }
 
-// kept adds the fields of what is kept of a call: its request has the URL, the headers and the body
-// filled in. The body is one text there.
+// kept adds the fields of the record of a call: its request contains the URL, headers and
+// body after substitution. The body is a single string there.
 func kept(fields []string) []string {
 	for _, field := range fields {
 		document, member, _ := strings.Cut(field, ".")
@@ -64,12 +64,12 @@ func kept(fields []string) []string {
 	return fields
 }
 
-// filledIn finds placeholders and references to secrets.
+// filledIn matches placeholders and references to secrets.
 var filledIn = regexp.MustCompile(`\{\{|\$\{(env|file):`)
 
-// secretHeaders returns the paths into the args of a call that lead to secrets: headers whose
-// names say so, as Authorization and X-Api-Key do. A value that refers to a secret of the node,
-// or that is filled in, is none.
+// secretHeaders returns the paths in the args of a call that lead to secrets: headers with
+// names such as Authorization and X-Api-Key. It leaves out values that refer to a secret of
+// the node or contain placeholders.
 func secretHeaders(args json.RawMessage) (paths []string) {
 	var call struct {
 		Headers map[string]any `json:"headers"` // args of programs may have what no call takes
@@ -91,10 +91,11 @@ func secretHeaders(args json.RawMessage) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// secretNames are parts of the names of headers and of parts of a query that hold secrets.
+// secretNames lists parts of the names of headers and query parameters that contain
+// secrets.
 var secretNames = []string{"auth", "cookie", "token", "secret", "password", "passwd", "signature", "api-key", "apikey", "api_key", "access-key", "access_key", "credential"}
 
-// LooksSecret reports whether what has this name may be a secret.
+// LooksSecret reports whether a value with this name may be a secret.
 func LooksSecret(name string) bool {
 	name = strings.ToLower(name)
 	if name == "key" || name == "sig" || name == "pwd" {

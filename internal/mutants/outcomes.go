@@ -5,7 +5,7 @@ import (
 	"go/token"
 )
 
-// outcomes says for a constant by which other of its type it is swapped.
+// outcomes maps constants to another constant of the same type, by which they are replaced.
 type outcomes map[string]string
 
 // collect adds the constants of a file that have a type of their own.
@@ -19,7 +19,7 @@ func (o outcomes) collect(file *ast.File) {
 	}
 }
 
-// typed lists the constants of a group by their types.
+// typed returns the constants of a group by their types.
 func typed(group *ast.GenDecl) map[string][]string {
 	found, last := map[string][]string{}, ""
 	for _, spec := range group.Specs {

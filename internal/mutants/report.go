@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// report prints what became of the mutants that were drawn.
+// report prints the results for the selected mutants.
 func report(out io.Writer, seed string, verdicts []verdict, cpu float64) {
 	const secondTier = "by the second tier alone"
 	counts, all, byFirst := map[string]map[string]int{}, 0, 0

@@ -1,4 +1,4 @@
-// Package mysqlurl reads the URLs that name databases of MySQL and MariaDB.
+// Package mysqlurl parses the URLs of MySQL and MariaDB databases.
 package mysqlurl
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/password"
 )
 
-// Parse translates a URL into what the driver understands. It is
-// mysql://user:password@host:port/database?name=value…; the parameters are those of
-// the driver, socket=/path for a Unix socket instead of host and port, and
-// password_file or password_command for a password that changes. It fails
-// with fairlead.ErrInvalid, and its errors do not have the password.
+// Parse converts a URL to a configuration of the driver. The form is
+// mysql://user:password@host:port/database?name=value…; the parameters are those of the
+// driver, socket=/path for a Unix socket instead of host and port, and password_file or
+// password_command for a password that changes. It returns fairlead.ErrInvalid for an
+// invalid URL; its errors do not contain the password.
 func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
@@ -58,7 +58,7 @@ func Parse(text string) (*mysql.Config, error) {
 	return config, readPassword(config, source)
 }
 
-// readPassword lets each connection have the password that its source gives then.
+// readPassword makes each connection use the current password of its source.
 func readPassword(config *mysql.Config, source password.Source) error {
 	if source == nil {
 		return nil

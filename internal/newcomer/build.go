@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// action is something that go build did, as it notes it with -debug-actiongraph.
+// action is a step of go build in the output of -debug-actiongraph.
 type action struct {
 	Package         string
 	CmdUser, CmdSys time.Duration
 }
 
-// reportBuild prints which modules took the CPU time of the build.
+// reportBuild prints the modules that used the most CPU time of the build.
 func (v *visit) reportBuild(ctx context.Context) error {
 	raw, err := os.ReadFile(v.graph)
 	if err != nil {
@@ -60,13 +60,13 @@ func (v *visit) reportBuild(ctx context.Context) error {
 	return table.Flush()
 }
 
-// share is what the packages of a module took.
+// share is the CPU time used by the packages of a module.
 type share struct {
 	module string
 	cpu    time.Duration
 }
 
-// standard stands for the packages that come with Go.
+// standard stands for the packages of the Go distribution.
 const standard = "(standard library)"
 
 // sharesOf sums actions by module, the largest first.
@@ -86,7 +86,8 @@ func sharesOf(actions []action, modules []string) (shares []share) {
 	return shares
 }
 
-// moduleOf returns the module of a package: the longest path that it begins with.
+// moduleOf returns the module of a package: the longest module path that is a prefix of its
+// path.
 func moduleOf(pkg string, modules []string) string {
 	found := standard
 	for _, module := range modules {

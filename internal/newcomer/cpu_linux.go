@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc, the same on all machines that Go runs on.
+// tick is the unit of times in /proc, the same on all machines that Go supports.
 const tick = 10 * time.Millisecond
 
-// treeCPU returns the CPU time of a process and of all that it has started, as far as they
-// live or were waited for.
+// treeCPU returns the CPU time of a process and all its descendants that are running or
+// were waited for.
 func treeCPU(root int) (time.Duration, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -26,9 +26,9 @@ func treeCPU(root int) (time.Duration, error) {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// The second field is a name, which may have spaces and parentheses.
+		// The second field is a name, which may contain spaces and parentheses.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) < 15 {
 			continue

@@ -19,11 +19,11 @@ import (
 
 const (
 	console = "http://127.0.0.1:7717"
-	look    = 200 * time.Millisecond // how often it is asked for
-	parting = time.Minute            // how long the demo may take to end
+	look    = 200 * time.Millisecond // polling interval for the console
+	parting = time.Minute            // maximum time for the demo to end
 )
 
-// tryDemo runs "make run" until the README's examples have been tried.
+// tryDemo runs "make run" and tries the README's examples meanwhile.
 func (v *visit) tryDemo(ctx context.Context) error {
 	if _, err := fetch(ctx, console+"/livez"); err == nil {
 		return fmt.Errorf("another program already listens on %s; stop it first", console)
@@ -34,7 +34,7 @@ func (v *visit) tryDemo(ctx context.Context) error {
 	demo := v.command(ctx, "make", "run")
 	demo.Env = append(demo.Env, "GOFLAGS=-modcacherw -debug-actiongraph="+v.graph)
 	demo.Stdout, demo.Stderr = os.Stdout, os.Stderr
-	demo.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches all of them, as from a terminal
+	demo.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the whole group, as in a terminal
 	demo.Cancel = func() error { return syscall.Kill(-demo.Process.Pid, syscall.SIGKILL) }
 	if err := demo.Start(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (v *visit) tryDemo(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-ended: // make passes on that it was interrupted
+	case <-ended: // make reports the interrupt
 		v.say("Ctrl-C has ended the demo")
 		return nil
 	case <-time.After(parting):
@@ -69,12 +69,12 @@ func (v *visit) tryDemo(ctx context.Context) error {
 	}
 }
 
-// awaitConsole waits until the console is there, for as long as "make run" runs.
+// awaitConsole waits until the console responds, while "make run" is running.
 func (v *visit) awaitConsole(ctx context.Context, ended <-chan error) error {
 	ticks := time.NewTicker(look)
 	defer ticks.Stop()
 	for {
-		_, missing := os.Stat(filepath.Join(v.home, "fairlead-demo.db")) // else it is another's
+		_, missing := os.Stat(filepath.Join(v.home, "fairlead-demo.db")) // otherwise it belongs to another program
 		if page, err := fetch(ctx, console+"/"); err == nil && len(page) > 0 && missing == nil {
 			return nil
 		}
@@ -88,13 +88,13 @@ func (v *visit) awaitConsole(ctx context.Context, ended <-chan error) error {
 	}
 }
 
-// tryExamples types what a README says.
+// tryExamples runs the examples of a README.
 func (v *visit) tryExamples(ctx context.Context, readme string) error {
 	text, err := os.ReadFile(filepath.Join(v.home, readme))
 	if err != nil {
 		return err
 	}
-	if readme != "README.md" { // what the other has made has names
+	if readme != "README.md" { // the names were already used by the examples of the other README
 		if err := v.forget(ctx); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (v *visit) tryExamples(ctx context.Context, readme string) error {
 	return nil
 }
 
-// forget removes what the examples have made and what can be there only once.
+// forget removes what the examples have created and what can exist only once.
 func (v *visit) forget(ctx context.Context) error {
 	for _, args := range [][]string{{"task", "delete", "ping"}, {"sweep", "delete", "warm"}, {"tenant", "delete", "umbrella", "--force"}} {
 		if out, err := v.command(ctx, "bin/fairlead", args...).CombinedOutput(); err != nil {
@@ -131,7 +131,7 @@ func stderrOf(err error) string {
 	return ""
 }
 
-// fetch returns a page.
+// fetch returns the body of a page.
 func fetch(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

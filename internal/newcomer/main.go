@@ -1,13 +1,13 @@
 //go:build linux
 
-// Command newcomer does what the README says, as on a machine that has never seen this
-// repository: it clones it into an empty directory, with empty caches of Go, runs "make run",
-// tries every example of the README and compares what it prints, and runs "make test".
+// Command newcomer follows the README on a machine that has never seen this repository: it
+// clones the repository into an empty directory, with empty Go caches, runs "make run",
+// tries every example of the README, compares the output, and runs "make test".
 //
 //	go run ./internal/newcomer -test=false
 //
-// It reports how long it took until the console answered, and which modules took the CPU
-// time of the build.
+// It reports the time until the console responded and the modules that used the CPU time of
+// the build.
 package main
 
 import (
@@ -57,10 +57,11 @@ func run(ctx context.Context, args []string) (err error) {
 	return v.test(ctx)
 }
 
-// visit is what a newcomer has: a directory, and an environment without caches.
+// visit is the environment of a newcomer: a directory, and environment variables without
+// caches.
 type visit struct {
-	home  string // the clone
-	graph string // file in which go build notes what it did
+	home  string // directory of the clone
+	graph string // file to which go build writes its actions
 	env   []string
 	begun time.Time
 }
@@ -76,18 +77,18 @@ func newVisit(dir string) *visit {
 	return v
 }
 
-// ours reports whether a newcomer would not have a variable: it is a setting of Fairlead, or
-// of the make that has started this.
+// ours reports whether a newcomer would not have a variable, because it is a setting of
+// Fairlead or of the make process that started this command.
 func ours(variable string) bool {
 	return slices.ContainsFunc([]string{"FAIRLEAD_", "MAKE", "MFLAGS=", "ARGS="}, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
 }
 
-// say prints what is done, and when.
+// say prints a step and its time.
 func (v *visit) say(format string, args ...any) {
 	fmt.Printf("%6.0fs  %s\n", time.Since(v.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// command is one that is run in the clone.
+// command returns a command that runs in the clone.
 func (v *visit) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = v.home, v.env
@@ -102,7 +103,7 @@ func (v *visit) clone(ctx context.Context) error {
 	return nil
 }
 
-// test runs the tests, with what they print.
+// test runs the tests and shows their output.
 func (v *visit) test(ctx context.Context) error {
 	v.say("make test")
 	cmd := v.command(ctx, "make", "test")

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Name is what people call the provider: its host.
+// Name returns the display name of the provider: its host.
 func (p *Provider) Name() string {
 	if issuer, err := url.Parse(p.options.Issuer); err == nil && issuer.Host != "" {
 		return issuer.Host
@@ -19,15 +19,16 @@ func (p *Provider) Name() string {
 	return p.options.Issuer
 }
 
-// AuthURL is where a browser is sent to sign in. It comes back to redirect, with the state
-// and a code, which only who knows the verifier can exchange for a token with the nonce.
+// AuthURL returns the URL to which a browser is sent to sign in. The provider redirects the
+// browser to redirect with the state and a code. Only a caller that knows the verifier can
+// exchange the code for a token with the nonce.
 func (p *Provider) AuthURL(redirect, state, nonce, verifier string) string {
 	client := p.browser
 	client.RedirectURL = redirect
 	return client.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
 }
 
-// Exchange returns the token that a code stands for.
+// Exchange returns the token for a code.
 func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier string) (string, error) {
 	client := p.browser
 	client.RedirectURL = redirect

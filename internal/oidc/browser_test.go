@@ -21,15 +21,15 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// desk is where codes are exchanged for tokens: each code stands for what the browser was
-// sent with.
+// desk is a token endpoint that exchanges codes for tokens. It checks each code against the
+// parameters with which the browser was sent.
 type desk struct {
 	*provider
 	claims map[string]any
 	sent   url.Values
 }
 
-// ServeHTTP answers with a token, if the code is known and its verifier fits.
+// ServeHTTP responds with a token if the code is known and its verifier matches.
 func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	challenge := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	if r.FormValue("code") != "good" || text(challenge[:]) != d.sent.Get("code_challenge") || r.FormValue("redirect_uri") != d.sent.Get("redirect_uri") {
@@ -40,7 +40,7 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": d.sign(d.claims)})
 }
 
-// consoleOf is a console whose viewers sign in at a provider.
+// consoleOf starts a console whose viewers sign in at a provider.
 func consoleOf(t *testing.T, p *provider) (string, *http.Client) {
 	t.Helper()
 	trusted, err := oidc.New(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})

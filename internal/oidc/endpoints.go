@@ -12,14 +12,14 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// stay refuses redirects: they could take the secret of the client to others, and lead to
-// services that only this side reaches.
+// stay rejects redirects, which could send the client secret to other servers or reach
+// services only this side can access.
 func stay(*http.Request, []*http.Request) error {
 	return errors.New("the provider responded with a redirect; redirects are not followed")
 }
 
-// checkEndpoints fails if a provider names an address that cannot be called, or one without
-// TLS although it has TLS itself.
+// checkEndpoints returns an error if a provider names an endpoint that cannot be called, or
+// one without TLS although the provider itself uses TLS.
 func checkEndpoints(issuer string, provider *oidc.Provider) error {
 	var said struct {
 		Keys string `json:"jwks_uri"`
@@ -32,7 +32,7 @@ func checkEndpoints(issuer string, provider *oidc.Provider) error {
 		{"jwks_uri", said.Keys}, {"token_endpoint", endpoint.TokenURL}, {"authorization_endpoint", endpoint.AuthURL},
 	} {
 		if named.url == "" && named.field != "jwks_uri" {
-			continue // no browser signs in there
+			continue // no browser signs in with this provider
 		}
 		parsed, err := url.Parse(named.url)
 		switch {
@@ -45,11 +45,11 @@ func checkEndpoints(issuer string, provider *oidc.Provider) error {
 	return nil
 }
 
-// mostOfError is how many letters are kept of an error, which may have the answer of a
-// provider in it.
+// mostOfError is the maximum number of characters of an error, which may contain a response
+// of the provider.
 const mostOfError = 300
 
-// brief returns an error that can be logged: it does not repeat what was sent to the
+// brief returns an error that is safe to log: it does not repeat what was sent to the
 // provider, and has no control characters.
 func brief(err error) error {
 	text := err.Error()

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/oidc"
 )
 
-// A provider that switches protocols, or that sends without an end, holds nothing up.
+// A provider that switches protocols or sends an endless response blocks nothing.
 func TestAHostileProviderHoldsNothingUp(t *testing.T) {
 	for what, answer := range map[string]string{
 		"switches protocols":   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
@@ -38,7 +38,7 @@ func TestAHostileProviderHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// Keys that have no end are not read to it.
+// An endless response with keys is not read completely.
 func TestKeysWithoutAnEndAreNotReadToIt(t *testing.T) {
 	const size = 200 << 20
 	var sent atomic.Int64
@@ -68,8 +68,8 @@ func TestKeysWithoutAnEndAreNotReadToIt(t *testing.T) {
 	}
 }
 
-// A provider could make this side call others: with the secret of the client, and where
-// only this side can.
+// A malicious provider could redirect calls: with the client secret, or to services that
+// only this side can reach.
 func TestAProviderThatLeadsElsewhereIsNotFollowed(t *testing.T) {
 	var hits atomic.Int64
 	victim := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -105,7 +105,8 @@ func TestAProviderThatLeadsElsewhereIsNotFollowed(t *testing.T) {
 	}
 }
 
-// Who could change answers on the way could sign tokens, or read the secret of the client.
+// An attacker who can modify responses in transit could sign tokens, or read the client
+// secret.
 func TestAProviderWithTLSLeadsToNothingInTheClear(t *testing.T) {
 	var endpoints map[string]any
 	mux := http.NewServeMux()
@@ -130,13 +131,13 @@ func TestAProviderWithTLSLeadsToNothingInTheClear(t *testing.T) {
 			}
 		}
 	}
-	endpoints = map[string]any{"jwks_uri": web.URL + "/keys"} // nothing for browsers
+	endpoints = map[string]any{"jwks_uri": web.URL + "/keys"} // no endpoints for browsers
 	if _, err := oidc.New(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead"}); err != nil {
 		t.Error(err)
 	}
 }
 
-// What a provider answers gets into logs and onto the terminal of the operator.
+// Responses of a provider reach logs and the operator's terminal.
 func TestAnErrorHasLittleOfWhatAProviderSays(t *testing.T) {
 	mux := http.NewServeMux()
 	web := httptest.NewServer(mux)

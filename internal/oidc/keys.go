@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// keysPause is the least time between two questions for the provider's keys. Every
-// token with a wrong signature makes the verifier ask, so forged ones must not be able
-// to load the provider. Tokens that wait for the same question share its answer: one
-// that is signed with a new key is late by the pause at most, and not refused.
+// keysPause is the minimum interval between two requests for the provider's keys. Every
+// token with a wrong signature makes the verifier request the keys, so forged tokens must
+// not be able to overload the provider. Tokens that wait for the same request share its
+// response: a token signed with a new key is delayed at most by the pause, and not
+// rejected.
 const keysPause = 2 * time.Second
 
-// pacedKeys asks for keys, one question at a time and none too soon after another.
+// pacedKeys requests keys, one request at a time and with a minimum interval.
 type pacedKeys struct {
 	base http.RoundTripper
 	mu   sync.Mutex
-	free time.Time // when the next question may be asked
+	free time.Time // earliest time of the next request
 }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (p *pacedKeys) RoundTrip(request *http.Request) (*http.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

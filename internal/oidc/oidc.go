@@ -1,4 +1,4 @@
-// Package oidc knows callers by what an identity provider says of them.
+// Package oidc authenticates callers by tokens of an identity provider.
 package oidc
 
 import (
@@ -18,39 +18,39 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// Options say which provider is believed, and what of its tokens counts.
+// Options specifies the trusted provider and the claims to use.
 type Options struct {
-	Issuer       string        // its URL
-	Audience     string        // the audience that tokens must name; the client's id where browsers sign in
-	ClientSecret func() string // where browsers sign in; nil: the client is a public one
-	RoleClaim    string        // what holds the caller's role
-	TenantsClaim string        // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
+	Issuer       string        // URL of the provider
+	Audience     string        // required audience of tokens; the client ID where browsers sign in
+	ClientSecret func() string // for browsers that sign in; nil for a public client
+	RoleClaim    string        // claim with the caller's role
+	TenantsClaim string        // claim with the tenants to which a caller is restricted: a string or a list of strings; without the claim, the caller is not restricted
 }
 
-// patience is how long the provider may take to answer.
+// patience is the maximum response time of the provider.
 const patience = 10 * time.Second
 
-// maxAnswer is how many bytes of an answer are read, and as many of its headers.
+// maxAnswer is the maximum size of a response body in bytes, and also of its headers.
 const maxAnswer = 1 << 20
 
-// maxName is how many bytes of the caller's name are kept.
+// maxName is the maximum length of a caller's name in bytes.
 const maxName = 190
 
-// Provider is an identity provider that is believed.
+// Provider is a trusted identity provider.
 type Provider struct {
 	options  Options
-	ctx      context.Context // with the client that asks it
+	ctx      context.Context // contains the HTTP client for the provider
 	verifier *oidc.IDTokenVerifier
 	browser  oauth2.Config
 }
 
-// New asks the provider for its keys. They are asked for again when the provider changes
-// them.
+// New fetches the configuration and keys of a provider. The keys are fetched again when the
+// provider changes them.
 func New(ctx context.Context, o Options) (*Provider, error) {
 	if o.Audience == "" {
 		return nil, errors.New("the audience is not set: tokens issued for other services would be accepted")
 	}
-	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // always this type
 	web.MaxResponseHeaderBytes = maxAnswer
 	bounded := short{outbound.Transport(web)}
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: bounded, CheckRedirect: stay})
@@ -68,7 +68,7 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 	}, nil
 }
 
-// Verify returns who has a token that the provider has signed.
+// Verify returns the identity in a token that the provider has signed.
 func (p *Provider) Verify(ctx context.Context, raw string) (server.Identity, error) {
 	token, err := p.verifier.Verify(ctx, raw)
 	if err != nil {
@@ -104,8 +104,8 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants, Until: token.Expiry}, nil
 }
 
-// tenants are those that the claims bind a caller to; nil: they do not bind. A claim
-// that is there and names no tenant binds to nothing: such a token is refused.
+// tenants returns the tenants to which the claims restrict a caller, or nil if the caller
+// is not restricted. A token is rejected if the claim is present but names no tenant.
 func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
 	raw, bound := claims[o.TenantsClaim]
 	if !bound {
@@ -118,7 +118,7 @@ func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
 	return tenants, nil
 }
 
-// textsIn reads a text or a list of them.
+// textsIn decodes a string or a list of strings.
 func textsIn(raw json.RawMessage) ([]string, error) {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {

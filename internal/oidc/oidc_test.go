@@ -29,7 +29,7 @@ type provider struct {
 	mux *http.ServeMux
 	key *rsa.PrivateKey
 
-	asked atomic.Int64 // how often for its keys
+	asked atomic.Int64 // number of requests for its keys
 }
 
 func newProvider(t *testing.T) *provider {
@@ -64,7 +64,7 @@ func newProvider(t *testing.T) *provider {
 
 func text(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// sign makes a token.
+// sign returns a signed token.
 func (p *provider) sign(claims map[string]any) string {
 	p.Helper()
 	header, err := json.Marshal(map[string]string{"alg": "RS256", "kid": "1"})
@@ -84,7 +84,7 @@ func (p *provider) sign(claims map[string]any) string {
 	return signed + "." + text(signature)
 }
 
-// verifier is what verifies the tokens of a provider.
+// verifier returns the function that verifies the tokens of a provider.
 func verifier(ctx context.Context, o oidc.Options) (func(context.Context, string) (server.Identity, error), error) {
 	p, err := oidc.New(ctx, o)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 	}
 }
 
-// Forged tokens make the verifier look for new keys; the provider must not feel it.
+// Forged tokens make the verifier look for new keys, which must not overload the provider.
 func TestForgedTokensDoNotLoadTheProvider(t *testing.T) {
 	p := newProvider(t)
 	verify, err := verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})

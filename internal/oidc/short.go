@@ -5,11 +5,11 @@ import (
 	"net/http"
 )
 
-// short is a transport whose answers end after maxAnswer bytes: the library reads all
-// of them.
+// short is a transport that truncates responses after maxAnswer bytes, because the library
+// reads them completely.
 type short struct{ base http.RoundTripper }
 
-// RoundTrip makes one request.
+// RoundTrip implements http.RoundTripper.
 func (s short) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := s.base.RoundTrip(request)
 	if err != nil {

@@ -2,13 +2,13 @@ package openapi
 
 import "net/http"
 
-// CallbackPath is what targets of calls are given. It is no method of the schema:
-// who uses it has a token of one run of a job, and no role.
+// CallbackPath is the URL path given to targets of calls. It is not a method of the schema:
+// its callers have a token for one run of a job, and no role.
 const CallbackPath = "/api/v1/callbacks/{job}"
 
 const callbackAbout = "Reports the result or the progress of a waiting job, on behalf of the target of its call. Requires the callback token that the target received for this attempt."
 
-// callbackFields are what a target can say.
+// callbackFields lists the fields of a target's report.
 var callbackFields = []struct{ name, kind, about string }{
 	{"status", "string", "Type of the report: success, failure, progress or extend."},
 	{"output", "", "For success: result of the job. For progress and extend: progress of the job."},
@@ -16,7 +16,7 @@ var callbackFields = []struct{ name, kind, about string }{
 	{"extend_seconds", "number", "For extend and progress: time in seconds that the job waits from now on, at most its callback timeout."},
 }
 
-// callback describes how targets answer for jobs that wait.
+// callback returns the description of how targets answer for waiting jobs.
 func callback() object {
 	problem := func(what string) object {
 		return object{"description": what, "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
@@ -54,7 +54,7 @@ func callback() object {
 	return object{"post": described("Callback"), "put": described("PutCallback")}
 }
 
-// callbackGroup is the same for people.
+// callbackGroup returns the same description for the reference page.
 func callbackGroup() *group {
 	call := operation{
 		Name: "Callback", Verb: http.MethodPost, Path: CallbackPath, About: callbackAbout,

@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead/api"
 )
 
-// comments are those of the schema, by the full name of what they stand above.
+// comments contains the comments of the schema by the full name of the declaration.
 type comments map[string]string
 
-// The numbers by which source info names what a file declares.
+// Field numbers that source info uses in paths to declarations.
 const (
 	messageInFile    = 4
 	serviceInFile    = 6
 	fieldInMessage   = 2
 	methodInService  = 2
-	declarationDepth = 2 // of a path to a message or service; fields and methods are one step deeper
+	declarationDepth = 2 // length of a path to a message or service; fields and methods are one step deeper
 )
 
 func readComments() (comments, error) {
@@ -38,8 +38,8 @@ func readComments() (comments, error) {
 	return found, nil
 }
 
-// nameAt is what stands at a path, without its package; empty: nothing that is
-// asked for.
+// nameAt returns the name of the declaration at a path, without its package, or "" if it is
+// not a relevant declaration.
 func nameAt(file *descriptorpb.FileDescriptorProto, path []int32) string {
 	if len(path) < declarationDepth || len(path)%2 != 0 {
 		return ""

@@ -1,3 +1,3 @@
-// Package openapi describes the routes of the service as an OpenAPI 3.1 document
-// and as a page for people, both made of the schema.
+// Package openapi generates two descriptions of the service's routes from the schema: an
+// OpenAPI 3.1 document and a reference page for people.
 package openapi

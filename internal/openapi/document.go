@@ -17,7 +17,7 @@ import (
 // object is any part of the document.
 type object map[string]any
 
-// Document describes routes.
+// Document returns the OpenAPI document for routes.
 func Document(routes []*rest.Route, version string) (map[string]any, error) {
 	known, err := readComments()
 	if err != nil {
@@ -52,13 +52,14 @@ var problemSchema = object{
 	},
 }
 
-// describing is a document on its way.
+// describing is a document under construction.
 type describing struct {
 	comments comments
 	schemas  object
 }
 
-// operationID is the name of the method, and of another route to it with the verb.
+// operationID returns the name of the method. For an additional route to the method, it
+// appends the verb.
 func operationID(route *rest.Route) string {
 	if route.Also {
 		return string(route.Method.Name()) + "By" + route.Verb
@@ -88,7 +89,8 @@ func (d *describing) operation(route *rest.Route) object {
 	return operation
 }
 
-// parameters are what stands in the path and, without a body, in the query.
+// parameters returns the parameters in the path and, for routes without a body, in the
+// query.
 func (d *describing) parameters(route *rest.Route) []object {
 	var parameters []object
 	fields := route.Method.Input().Fields()
@@ -111,14 +113,14 @@ func (d *describing) parameters(route *rest.Route) []object {
 
 func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
-// message is a reference to the schema of a message, which is added once.
+// message returns a reference to the schema of a message, which is added once.
 func (d *describing) message(message protoreflect.MessageDescriptor) object {
 	name := string(message.Name())
 	if _, known := d.schemas[name]; known {
 		return ref(name)
 	}
 	properties, required := object{}, []string{}
-	d.schemas[name] = object{} // what refers to itself finds it
+	d.schemas[name] = object{} // defined early for messages that contain themselves
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
 		schema := d.field(field)
@@ -171,7 +173,7 @@ func (d *describing) field(field protoreflect.FieldDescriptor) object {
 	return value
 }
 
-// value is one value of a field.
+// value returns the schema of a single value of a field.
 func (d *describing) value(field protoreflect.FieldDescriptor, rules *fairleadv1.Rules) object {
 	switch field.Kind() {
 	case protoreflect.MessageKind:

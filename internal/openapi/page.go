@@ -2,7 +2,7 @@ package openapi
 
 import (
 	"bytes"
-	_ "embed" // of the page
+	_ "embed" // for page.html
 	"html/template"
 	"slices"
 	"strings"
@@ -30,13 +30,13 @@ type operation struct {
 	Stream                        bool
 }
 
-// input is something that a request may say.
+// input is a parameter or a body field of a request.
 type input struct {
 	Name, Place, Type, About string
 	Required                 bool
 }
 
-// Page is the reference for people, as HTML that needs nothing from elsewhere.
+// Page returns the reference page as self-contained HTML.
 func Page(routes []*rest.Route, version string) ([]byte, error) {
 	known, err := readComments()
 	if err != nil {
@@ -84,7 +84,7 @@ func describe(route *rest.Route, known comments) operation {
 	return o
 }
 
-// typeName is a type as people say it.
+// typeName returns the name of a field's type for people.
 func typeName(field protoreflect.FieldDescriptor) string {
 	name := map[protoreflect.Kind]string{
 		protoreflect.BoolKind: "boolean", protoreflect.Int32Kind: "number", protoreflect.Int64Kind: "number", protoreflect.DoubleKind: "number",

@@ -8,8 +8,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// UploadPath is where batches are created whose tasks come line by line. It takes
-// no document, so that no route can say what it takes.
+// UploadPath is the URL path for creating a batch with tasks sent line by line. The request
+// is not a single document, so no route can describe it.
 const UploadPath = "/api/v1/batches/upload"
 
 const (
@@ -23,8 +23,8 @@ const (
 	dryRunAbout = "Only parse and validate the lines."
 )
 
-// eachUploaded calls do with the fields of a batch that the query of an upload may
-// say, and the names that they have there.
+// eachUploaded calls do for each batch field that the query of an upload may contain, with
+// its name in the query.
 func eachUploaded(do func(name string, field protoreflect.FieldDescriptor)) {
 	batch := (&fairleadv1.NewBatch{}).ProtoReflect().Descriptor()
 	for i := range batch.Fields().Len() {
@@ -42,7 +42,7 @@ func eachUploaded(do func(name string, field protoreflect.FieldDescriptor)) {
 	}
 }
 
-// upload describes how tasks are uploaded.
+// upload returns the description of an upload.
 func (d *describing) upload() object {
 	var parameters []object
 	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
@@ -69,7 +69,7 @@ func (d *describing) upload() object {
 	}
 }
 
-// describeUpload describes it for people.
+// describeUpload returns the description of an upload for the reference page.
 func describeUpload(known comments) operation {
 	o := operation{Name: uploadName, Verb: http.MethodPost, Path: UploadPath, About: uploadAbout, Role: uploadRole, Answer: "Batch"}
 	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {

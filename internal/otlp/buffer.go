@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// buffer is a protobuf message that is being written. As proto3 has it, fields that hold
-// their zero value are left out.
+// buffer is a protobuf message being written. As in proto3, fields with zero values are
+// omitted.
 type buffer []byte
 
 func (b *buffer) text(field protowire.Number, value string) {
@@ -28,7 +28,7 @@ func (b *buffer) number(field protowire.Number, value uint64) {
 	}
 }
 
-// count writes how many of something were dropped.
+// count writes a number of dropped elements.
 func (b *buffer) count(field protowire.Number, value int) {
 	b.number(field, uint64(min(max(value, 0), math.MaxUint32)))
 }
@@ -45,7 +45,7 @@ func (b *buffer) fixed64(field protowire.Number, value uint64) {
 	}
 }
 
-// message writes a message inside of this one, even if it is empty.
+// message writes a nested message, even if it is empty.
 func (b *buffer) message(field protowire.Number, write func(*buffer)) {
 	var inner buffer
 	write(&inner)

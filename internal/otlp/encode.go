@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The numbers below are those of the fields of opentelemetry/proto/trace/v1/trace.proto
-// and of the files that it imports.
+// The numbers below are field numbers in opentelemetry/proto/trace/v1/trace.proto and the
+// files that it imports.
 
-// encode writes spans as an ExportTraceServiceRequest.
+// encode returns spans as an ExportTraceServiceRequest.
 func encode(spans []sdk.ReadOnlySpan) []byte {
 	var request buffer
 	for _, resource := range grouped(spans, func(span sdk.ReadOnlySpan) attribute.Distinct { return span.Resource().Equivalent() }) {
@@ -23,7 +23,7 @@ func encode(spans []sdk.ReadOnlySpan) []byte {
 	return request
 }
 
-// grouped puts spans of the same key together, in the order in which keys occur first.
+// grouped groups spans with the same key, in the order in which the keys first occur.
 func grouped[Key comparable](spans []sdk.ReadOnlySpan, key func(sdk.ReadOnlySpan) Key) [][]sdk.ReadOnlySpan {
 	var groups [][]sdk.ReadOnlySpan
 	places := map[Key]int{}
@@ -71,7 +71,7 @@ func writeSpan(b *buffer, span sdk.ReadOnlySpan) {
 		b.bytes(4, id[:])
 	}
 	b.text(5, span.Name())
-	b.number(6, uint64(span.SpanKind())) // the numbers are the same
+	b.number(6, uint64(span.SpanKind())) // the numbers match
 	b.fixed64(7, nanoseconds(span.StartTime()))
 	b.fixed64(8, nanoseconds(span.EndTime()))
 	writeAttributes(b, 9, span.Attributes())
@@ -88,8 +88,8 @@ func writeSpan(b *buffer, span sdk.ReadOnlySpan) {
 	b.fixed32(16, flags(own.TraceFlags(), parent))
 }
 
-// writeIDs writes which span it is: its trace and its own id are the fields 1 and 2, both
-// of spans and of links.
+// writeIDs writes the trace ID and the span ID, which are fields 1 and 2 in both spans and
+// links.
 func writeIDs(b *buffer, span trace.SpanContext) {
 	traceID, spanID := span.TraceID(), span.SpanID()
 	b.bytes(1, traceID[:])
@@ -98,7 +98,8 @@ func writeIDs(b *buffer, span trace.SpanContext) {
 
 func nanoseconds(at time.Time) uint64 { return uint64(max(0, at.UnixNano())) }
 
-// flags are those of a trace, and whether a span was made by another process.
+// flags returns the flags of a trace combined with whether the other span was made by
+// another process.
 func flags(own trace.TraceFlags, other trace.SpanContext) uint32 {
 	const known, remote = 0x100, 0x200
 	all := uint32(own) | known

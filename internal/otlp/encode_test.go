@@ -17,14 +17,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// nested are the fields that hold messages, by the path of their numbers from the request.
+// nested lists the fields that contain messages, by the path of their numbers from the
+// request.
 var nested = []string{
 	"1", "1.1", "1.1.1", "1.1.1.2", "1.2", "1.2.1", "1.2.1.3", "1.2.1.3.2", "1.2.2",
 	"1.2.2.9", "1.2.2.9.2", "1.2.2.9.2.5", "1.2.2.9.2.5.1", "1.2.2.9.2.6", "1.2.2.9.2.6.1", "1.2.2.9.2.6.1.2",
 	"1.2.2.11", "1.2.2.11.3", "1.2.2.11.3.2", "1.2.2.13", "1.2.2.13.4", "1.2.2.13.4.2", "1.2.2.15",
 }
 
-// decoded lists the fields of a message that hold no message, as path=value, in their order.
+// decoded returns the fields of a message that contain no message, as path=value, in order.
 func decoded(t *testing.T, path string, message []byte) (fields []string) {
 	t.Helper()
 	for len(message) > 0 {
@@ -65,7 +66,7 @@ func decoded(t *testing.T, path string, message []byte) (fields []string) {
 	return fields
 }
 
-// below keeps the fields below a path, without it.
+// below returns the fields below a path, without the path.
 func below(path string, fields []string) (kept []string) {
 	for _, field := range fields {
 		if rest, found := strings.CutPrefix(field, path+"."); found {
@@ -156,7 +157,7 @@ func TestSpansAreGroupedByResourceAndScope(t *testing.T) {
 		tracetest.SpanStub{Name: "c", Resource: node("ada"), InstrumentationScope: handler},
 		tracetest.SpanStub{Name: "d", Resource: node("ada"), InstrumentationScope: server})
 	shown := slices.DeleteFunc(fields, func(field string) bool {
-		return strings.HasPrefix(field, "1.2.2.") && !strings.HasPrefix(field, "1.2.2.5=") // of spans only the names
+		return strings.HasPrefix(field, "1.2.2.") && !strings.HasPrefix(field, "1.2.2.5=") // only the names of spans
 	})
 	scope := []string{`1.2.1.1="server"`, `1.2.1.2="2"`, `1.2.1.3.1="n"`, `1.2.1.3.2.3=1`}
 	var all []string

@@ -11,25 +11,26 @@ import (
 	"time"
 )
 
-// Options of an exporter.
+// Options configures an exporter.
 type Options struct {
-	URL     *url.URL          // where batches are posted to
-	Headers map[string]string // of each request, such as keys
-	Timeout time.Duration     // of one request; 0: none
-	Gzip    bool              // packs requests
-	TLS     *tls.Config       // nil: as the system has it
+	URL     *url.URL          // URL to which batches are posted
+	Headers map[string]string // headers of each request, such as keys
+	Timeout time.Duration     // for one request; 0 = unlimited
+	Gzip    bool              // compress requests
+	TLS     *tls.Config       // nil for the system's defaults
 }
 
-// TracesPath is where a collector takes spans, below its base URL.
+// TracesPath is the path for spans below a collector's base URL.
 const TracesPath = "/v1/traces"
 
-// defaultTimeout is what OpenTelemetry defines.
+// defaultTimeout is the default defined by OpenTelemetry.
 const defaultTimeout = 10 * time.Second
 
-// FromEnvironment reads the variables that OpenTelemetry defines: OTEL_EXPORTER_OTLP_…
+// FromEnvironment reads the variables defined by OpenTelemetry: OTEL_EXPORTER_OTLP_…
 // ENDPOINT, HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE, CLIENT_CERTIFICATE and CLIENT_KEY.
-// OTEL_EXPORTER_OTLP_TRACES_… goes before each of them. The URL is nil if none is named.
-// Errors name the variable, and neither a header nor a password.
+// The corresponding variables with the prefix OTEL_EXPORTER_OTLP_TRACES_… take
+// precedence. If no endpoint is set, the URL is nil. Errors contain the name of the
+// variable, and never a header or a password.
 func FromEnvironment(getenv func(string) string) (Options, error) {
 	env := environment(getenv)
 	options := Options{Timeout: defaultTimeout}
@@ -48,7 +49,8 @@ const (
 	specific = "OTEL_EXPORTER_OTLP_TRACES_"
 )
 
-// lookup finds a variable, and the name under which it was set. Empty is not set.
+// lookup returns the value of a variable and the name under which it was set. An empty
+// variable counts as unset.
 func (get environment) lookup(name string) (variable, value string) {
 	if value := strings.TrimSpace(get(specific + name)); value != "" {
 		return specific + name, value
@@ -65,7 +67,7 @@ func readURL(env environment, options *Options) error {
 	if err != nil {
 		return fmt.Errorf("%s %w", variable, err)
 	}
-	if variable == general+"ENDPOINT" { // a base URL; that of traces is whole
+	if variable == general+"ENDPOINT" { // a base URL; the endpoint for traces is complete
 		target = target.JoinPath(TracesPath)
 	} else if target.Path == "" {
 		target.Path = "/"
@@ -74,19 +76,19 @@ func readURL(env environment, options *Options) error {
 	return nil
 }
 
-// ParseURL reads the URL of a collector.
+// ParseURL parses the URL of a collector.
 func ParseURL(text string) (*url.URL, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
 		return nil, fmt.Errorf("must be an absolute http or https URL such as http://localhost:4318")
 	}
 	if target.User != nil {
-		return nil, fmt.Errorf("must not hold a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
+		return nil, fmt.Errorf("must not contain a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
 	}
 	return target, nil
 }
 
-// readHeaders reads pairs such as key=value,other=value, whose values may be escaped as in URLs.
+// readHeaders parses pairs such as key=value,other=value. Values may be percent-encoded.
 func readHeaders(env environment, options *Options) error {
 	options.Headers = map[string]string{}
 	for _, name := range []string{general + "HEADERS", specific + "HEADERS"} { // the latter adds to the former
@@ -131,7 +133,7 @@ func readCompression(env environment, options *Options) error {
 	return nil
 }
 
-// readTLS reads files: of who signs the collector's certificate, and of our own.
+// readTLS loads the CA certificate of the collector and the client certificate from files.
 func readTLS(env environment, options *Options) error {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if variable, file := env.lookup("CERTIFICATE"); file != "" {

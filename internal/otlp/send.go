@@ -17,30 +17,30 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// How often a batch is sent again, as OpenTelemetry's exporter does it: the wait doubles,
-// and is spread so that many nodes do not come back at once.
+// Retries of a batch, with the values of OpenTelemetry's exporter: the wait doubles and has
+// jitter, so that many nodes do not retry at the same time.
 const (
 	firstWait   = 5 * time.Second
 	longestWait = 30 * time.Second
-	longestTry  = time.Minute // in all; later spans wait as long in memory
+	longestTry  = time.Minute // in total; meanwhile, later spans wait in memory
 )
 
 const (
 	contentType = "application/x-protobuf"
-	maxAnswer   = 64 << 10 // bytes that are read of an answer
-	maxReason   = 500      // bytes that are shown of it
+	maxAnswer   = 64 << 10 // bytes read of a response
+	maxReason   = 500      // bytes of a response shown in errors
 )
 
-// passingError is the error of a request that may be repeated.
+// passingError is the error of a request that may be retried.
 type passingError struct {
 	err   error
-	after time.Duration // at the earliest; 0 if the collector does not say
+	after time.Duration // minimum delay; 0 if the collector does not specify one
 }
 
 func (e *passingError) Error() string { return e.err.Error() }
 func (e *passingError) Unwrap() error { return e.err }
 
-// repeat sends until that succeeds or fails for good.
+// repeat calls send until it succeeds or fails permanently.
 func (e *Exporter) repeat(ctx context.Context, send func() error) error {
 	began, wait := time.Now(), firstWait
 	for {
@@ -71,7 +71,7 @@ func (e *Exporter) repeat(ctx context.Context, send func() error) error {
 func (e *Exporter) send(ctx context.Context, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the URL of the collector is invalid") // it may hold a key
+		return errors.New("the URL of the collector is invalid") // the URL may contain a key
 	}
 	request.Header.Set("User-Agent", "fairlead")
 	for name, value := range e.options.Headers {
@@ -85,7 +85,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 	if err != nil {
 		var outer *url.Error
 		if errors.As(err, &outer) {
-			err = outer.Err // the rest of its text is the URL
+			err = outer.Err // the rest of the message is the URL
 		}
 		return &passingError{err: fmt.Errorf("send spans to %s: %w", e.options.URL.Host, err)}
 	}
@@ -109,7 +109,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 	return err
 }
 
-// packed is a body as it is sent.
+// packed returns a body in the form to send.
 func (e *Exporter) packed(body []byte) ([]byte, error) {
 	if !e.options.Gzip {
 		return body, nil
@@ -123,7 +123,7 @@ func (e *Exporter) packed(body []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// retryAfter reads how long the collector asks to wait: seconds, or a time.
+// retryAfter returns the wait that the collector requests, in seconds or as a time.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(header); err == nil {
 		return time.Duration(min(max(seconds, 0), 1e6)) * time.Second
@@ -134,8 +134,8 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// refusedSpans is the error of an ExportTraceServiceResponse that says that not all spans
-// were accepted. They are lost: it is wrong to send them again.
+// refusedSpans returns an error if an ExportTraceServiceResponse says that some spans were
+// rejected. These spans are lost, because they must not be sent again.
 func refusedSpans(answer []byte) error {
 	partial, _ := field(answer, 1)
 	_, refused := field(partial, 1)
@@ -146,8 +146,8 @@ func refusedSpans(answer []byte) error {
 	return fmt.Errorf("the collector rejected %d spans: %s", refused, text)
 }
 
-// reason is what a collector says of a failure: the message of a google.rpc.Status, or the
-// beginning of a text.
+// reason returns a collector's description of a failure: the message of a
+// google.rpc.Status, or the beginning of a text.
 func reason(answer []byte, encoded bool) string {
 	if encoded {
 		answer, _ = field(answer, 2)
@@ -159,8 +159,8 @@ func reason(answer []byte, encoded bool) string {
 	return ": " + text
 }
 
-// field finds a field of a protobuf message: its bytes or its number. It finds nothing in
-// what is no message.
+// field returns the bytes or the number of a field in a protobuf message. It returns
+// nothing if the message is malformed.
 func field(message []byte, wanted protowire.Number) (text []byte, number uint64) {
 	for len(message) > 0 {
 		found, kind, size := protowire.ConsumeTag(message)

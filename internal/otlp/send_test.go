@@ -66,10 +66,10 @@ func TestBatchesArePostedWithTheHeadersThatWereAskedFor(t *testing.T) {
 	}
 }
 
-// answers is a collector with prepared answers, one after the other. The last one repeats.
+// answers is a collector with prepared responses, returned in order. The last one repeats.
 type answers struct {
 	next []func(*http.Request) (*http.Response, error)
-	at   []time.Duration // when requests came, since it was made
+	at   []time.Duration // times of the requests, relative to made
 	made time.Time
 }
 
@@ -146,7 +146,7 @@ func TestABatchIsGivenUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer func(*http.Request) (*http.Response, error)
 		want   string
-		most   time.Duration // it takes
+		most   time.Duration // expected duration
 	}{
 		"at once if the collector refuses it":             {status(400), "collector answers Bad Request: the reason", 0},
 		"at once if the key is wrong":                     {status(401), "collector answers Unauthorized", 0},
@@ -220,7 +220,7 @@ func TestWhatACollectorSaysIsPassedOn(t *testing.T) {
 	}
 }
 
-// What the provider of a program hands over in batches arrives.
+// A program's tracer provider delivers its spans in batches.
 func TestAProviderExports(t *testing.T) {
 	bodies := make(chan []byte, 1)
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

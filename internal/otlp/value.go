@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// writeValue writes an AnyValue. It holds one of several fields, which is written even if
-// it is zero: that it is there says which type the value has.
+// writeValue writes an AnyValue. It writes exactly one of several fields even if it is
+// zero, because its presence determines the type of the value.
 func writeValue(b *buffer, value attribute.Value) {
 	switch value.Type() {
 	case attribute.STRING:

@@ -5,14 +5,13 @@ import (
 	"log/slog"
 )
 
-// handler withholds warnings and errors that an outage covers: they are lines of level
-// debug.
+// handler demotes warnings and errors that an outage explains to level debug.
 type handler struct {
 	slog.Handler
 	watch *Watch
 }
 
-// Handle passes a line on.
+// Handle implements slog.Handler.
 func (h handler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelWarn && h.watch.covers(errorOf(record)) {
 		record.Level = slog.LevelDebug
@@ -23,17 +22,17 @@ func (h handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record)
 }
 
-// WithAttrs keeps the Watch.
+// WithAttrs implements slog.Handler and keeps the Watch.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return handler{h.Handler.WithAttrs(attrs), h.watch}
 }
 
-// WithGroup keeps the Watch.
+// WithGroup implements slog.Handler and keeps the Watch.
 func (h handler) WithGroup(name string) slog.Handler {
 	return handler{h.Handler.WithGroup(name), h.watch}
 }
 
-// errorOf returns the error that a line is about; nil if it is about none.
+// errorOf returns the error attribute of a log line, or nil if there is none.
 func errorOf(record slog.Record) (err error) {
 	record.Attrs(func(a slog.Attr) bool {
 		if a.Key != "error" {

@@ -1,6 +1,6 @@
-// Package outage makes two lines of a log of a database that is away: one when it goes
-// and one when it is back. What others log meanwhile because of it is withheld, and
-// counted.
+// Package outage reduces the log of a database outage to two lines: one when the database
+// becomes unavailable and one when it is available again. Other lines caused by the outage
+// are withheld and counted.
 package outage
 
 import (
@@ -13,25 +13,26 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// patience bounds how long a line is held back to find out whether the database is away.
+// patience limits how long a line is held back to find out whether the database is
+// unavailable.
 const patience = 5 * time.Second
 
-// Watch knows whether the database is away. A node says so with each beat: that is the
-// call which every node makes all the time, on connections of its own.
+// Watch knows whether the database is available. A node reports it with each beat, a call
+// that every node makes regularly on connections of its own.
 type Watch struct {
-	log *slog.Logger // says everything
+	log *slog.Logger // unfiltered log
 
 	mu       sync.Mutex
-	what     string        // is away
-	since    time.Time     // zero: it is not
+	what     string        // name of the watched service
+	since    time.Time     // zero if it is available
 	withheld int           // lines since then
 	news     chan struct{} // closed when the next beat has succeeded or failed
-	probe    func()        // makes the node beat now; nil: it does not beat
+	probe    func()        // makes the node beat immediately; nil if it does not beat
 }
 
-// Logger returns a log whose lines about an outage are withheld while it lasts, and the
-// Watch that decides it. A log that has a Watch keeps it: all parts of a process that
-// log through it share one.
+// Logger returns a log that withholds lines about an outage while it lasts, and the Watch
+// that decides which lines these are. If log already has a Watch, Logger returns it: all
+// parts of a process that share a log share one Watch.
 func Logger(log *slog.Logger) (*slog.Logger, *Watch) {
 	if h, has := log.Handler().(handler); has {
 		return log, h.watch
@@ -40,21 +41,22 @@ func Logger(log *slog.Logger) (*slog.Logger, *Watch) {
 	return slog.New(handler{log.Handler(), w}), w
 }
 
-// Of names what goes away, where it is not the database.
+// Of sets the name of the watched service, if it is not the database.
 func (w *Watch) Of(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.what = what
 }
 
-// Ask sets what makes the node beat at once; nil: it does not beat any more.
+// Ask sets the function that makes the node beat immediately, or nil if the node no longer
+// beats.
 func (w *Watch) Ask(probe func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.probe = probe
 }
 
-// Failed is called when a beat could not be made. The first one is logged.
+// Failed reports a failed beat. The first one is logged.
 func (w *Watch) Failed(err error, args ...any) {
 	w.mu.Lock()
 	w.tell()
@@ -68,7 +70,7 @@ func (w *Watch) Failed(err error, args ...any) {
 	}
 }
 
-// Worked is called when a beat was made. The first one after an outage is logged.
+// Worked reports a successful beat. The first one after an outage is logged.
 func (w *Watch) Worked(args ...any) {
 	w.mu.Lock()
 	w.tell()
@@ -80,26 +82,27 @@ func (w *Watch) Worked(args ...any) {
 	}
 }
 
-// Since returns since when the database has been away; zero if it is not.
+// Since returns the start of the outage, or the zero time if the database is available.
 func (w *Watch) Since() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since
 }
 
-// tell wakes those that wait to know. w.mu is held.
+// tell wakes waiting callers. The caller must hold w.mu.
 func (w *Watch) tell() {
 	close(w.news)
 	w.news = make(chan struct{})
 }
 
-// Passes reports whether an error may be that of a database that is away.
+// Passes reports whether an error may be caused by an unavailable database.
 func Passes(err error) bool {
 	return errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// covers reports whether an error needs no line, because the database is away. One call
-// may fail while others succeed, as after a deadlock: the next beat tells the two apart.
+// covers reports whether an error needs no log line because the database is unavailable.
+// One call may fail while others succeed, for example after a deadlock: the next beat
+// distinguishes the two cases.
 func (w *Watch) covers(err error) bool {
 	if !Passes(err) {
 		return false

@@ -20,7 +20,7 @@ var (
 	errOdd  = errors.New("column missing")
 )
 
-// logged makes a log of level warn and returns what it says, a message per line.
+// logged returns a log of level warn and a function that checks its messages, one per line.
 func logged(t *testing.T) (*slog.Logger, *outage.Watch, func(want ...string)) {
 	t.Helper()
 	text := &bytes.Buffer{}

@@ -1,3 +1,3 @@
-// Package outbound is what all calls to other services have in common: an answer ends
-// with its context, and an error names nothing of this side's network.
+// Package outbound contains the common parts of all calls to other services: a response
+// ends with its context, and errors reveal nothing about this side's network.
 package outbound

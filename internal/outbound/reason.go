@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// failure is an error of a call as others may read it. The error itself stays within
-// reach of errors.Is and errors.As.
+// failure is an error of a call with a text that outsiders may read. The original error is
+// available to errors.Is and errors.As.
 type failure struct {
 	text string
 	err  error
@@ -16,18 +16,18 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// Unwrap is the error as it was.
+// Unwrap returns the original error.
 func (f *failure) Unwrap() error { return f.err }
 
-// Timeout reports whether the error was one of time.
+// Timeout reports whether the error was a timeout.
 func (f *failure) Timeout() bool {
 	var timed interface{ Timeout() bool }
 	return errors.As(f.err, &timed) && timed.Timeout()
 }
 
-// Reason is an error of a call without what it says of this side's network: the server
-// of names that was asked, the address that was called from, and the addresses that a
-// name leads to. What is none of the network's errors stays as it is.
+// Reason returns the error of a call without details of this side's network: the name
+// server, the local address, and the addresses to which a name resolves. Errors that do not
+// come from the network are returned unchanged.
 func Reason(err error) error {
 	var known *failure
 	var name *net.DNSError
@@ -45,7 +45,7 @@ func Reason(err error) error {
 	return err
 }
 
-// attempted is what the network was doing.
+// attempted returns a description of the network operation.
 func attempted(operation string) string {
 	switch operation {
 	case "dial":
@@ -59,8 +59,8 @@ func attempted(operation string) string {
 	}
 }
 
-// cause is why the network failed: what the system or TLS says, which knows no
-// addresses. Of other causes nothing is said.
+// cause returns the cause of a network failure as reported by the system or TLS, which does
+// not include addresses. For other causes, it returns an empty string.
 func cause(network *net.OpError) string {
 	var number syscall.Errno
 	switch {
@@ -68,7 +68,7 @@ func cause(network *net.OpError) string {
 		return "it took too long"
 	case errors.As(network.Err, &number):
 		return number.Error()
-	case network.Op == "remote error", network.Op == "local error": // of TLS
+	case network.Op == "remote error", network.Op == "local error": // reported by TLS
 		return network.Err.Error()
 	case errors.Is(network, net.ErrClosed):
 		return "it was closed"

@@ -2,17 +2,17 @@ package outbound
 
 import "net/http"
 
-// Transport makes requests whose answers end with their context, and whose errors are
-// those of Reason.
+// Transport returns a transport whose responses end with their context and whose errors are
+// converted by Reason.
 //
-// An answer 101 hands its connection over to its caller: no context and no timeout ends
-// what is read of it. No call here asks to switch protocols, so such an answer is one
-// without a body, and its connection is closed.
+// A 101 response hands its connection over to the caller, and neither a context nor a
+// timeout would end reads from it. No call of this program asks to switch protocols, so
+// Transport returns such a response without a body and closes its connection.
 func Transport(base http.RoundTripper) http.RoundTripper { return &transport{base} }
 
 type transport struct{ base http.RoundTripper }
 
-// RoundTrip makes one request.
+// RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(request)
 	if err != nil {
@@ -25,7 +25,8 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+// CloseIdleConnections closes idle connections of the base transport.
+// http.Client.CloseIdleConnections calls it.
 func (t *transport) CloseIdleConnections() {
 	if base, can := t.base.(interface{ CloseIdleConnections() }); can {
 		base.CloseIdleConnections()

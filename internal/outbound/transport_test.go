@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// An answer that switches protocols has no body, and its connection is closed: no
-// context would end what is read of it.
+// A response that switches protocols has no body, and its connection is closed: no context
+// would end reads from it.
 func TestAnAnswerThatSwitchesProtocolsEndsAtOnce(t *testing.T) {
 	closed := make(chan struct{})
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server of a test can
+		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server of a test supports it
 		if err != nil {
 			t.Error(err)
 			return

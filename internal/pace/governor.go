@@ -5,46 +5,45 @@ import (
 	"time"
 )
 
-// GovernorOptions says when a target does badly. The zero value has useful
-// defaults.
+// GovernorOptions defines when a target performs badly. The zero value has useful defaults.
 type GovernorOptions struct {
 	MaxErrors float64 // share of failed tries from which the rate is lowered; default 0.05
-	Slowdown  float64 // how many times slower than usual the target may be; default 2
-	Backoff   float64 // what is left of the rate when it is lowered; default 0.7
-	Step      float64 // what is added to it otherwise, as a share of the set rate; default 0.05
-	Floor     float64 // the rate is never lowered below it; default 1 per second
+	Slowdown  float64 // allowed slowdown of the target as a factor; default 2
+	Backoff   float64 // factor by which the rate is lowered; default 0.7
+	Step      float64 // increase otherwise, as a share of the set rate; default 0.05
+	Floor     float64 // minimum rate; default 1 per second
 }
 
-// Sample is what became of the tries that ended since the last tick.
+// Sample summarizes the tries that ended since the last tick.
 type Sample struct {
 	Elapsed time.Duration // since the last tick
 	Tries   int64
-	Errors  int64         // of the tries
-	Latency time.Duration // of a try, on average
+	Errors  int64         // failed tries
+	Latency time.Duration // average duration of a try
 }
 
-// Governor finds the rate that a target can bear: it lowers it by a share when
-// errors or latency rise, and raises it by a small step while all is well and the
-// rate is made use of. It is a plain calculation, without clock or lock.
+// Governor finds the rate that a target can handle. It lowers the rate by a share when
+// errors or latency rise, and raises it by a small step while the target performs well and
+// the rate is used. It is a pure computation, without clock or lock.
 type Governor struct {
 	options GovernorOptions
 	ceiling float64       // the set rate, or Unlimited
-	rate    float64       // or Unlimited
-	usual   time.Duration // latency when all is well
-	best    float64       // highest throughput while all was well; steps are measured by it without a ceiling
-	rest    bool          // the rate was lowered just now: what ends now began before
-	so      Sample        // ticks that had too few tries to be judged alone
+	rate    float64       // current rate, or Unlimited
+	usual   time.Duration // latency while the target performs well
+	best    float64       // highest throughput while the target performed well; the base of steps without a ceiling
+	rest    bool          // the rate was just lowered: tries ending now began before
+	so      Sample        // ticks with too few tries to be judged separately
 }
 
-// The governor judges no fewer tries than these at once, and takes a target that
-// got slower for good as usual after some minutes.
+// fewTries is the minimum number of tries to judge. A target that became slower permanently
+// counts as normal after some minutes.
 const (
 	fewTries = 10
 	creep    = 1.01 // per second
 	madeUse  = 0.7  // share of the rate that must be used before it is raised
 )
 
-// NewGovernor begins at the set rate.
+// NewGovernor returns a Governor that starts at the set rate.
 func NewGovernor(ceiling float64, options GovernorOptions) *Governor {
 	return &Governor{options: options.withDefaults(), ceiling: ceiling, rate: ceiling}
 }
@@ -61,9 +60,9 @@ func (o GovernorOptions) withDefaults() GovernorOptions {
 	return o
 }
 
-// SetCeiling changes the set rate. A lower one holds at once; a higher one is
-// reached by steps if the governor had lowered the rate, else at once. Held is a
-// ceiling too.
+// SetCeiling changes the set rate. A lower rate takes effect immediately. A higher one is
+// reached in steps if the governor had lowered the rate, and immediately otherwise. Held is
+// a valid ceiling.
 func (g *Governor) SetCeiling(ceiling float64) {
 	free := g.rate == g.ceiling
 	g.ceiling = ceiling
@@ -72,7 +71,7 @@ func (g *Governor) SetCeiling(ceiling float64) {
 	}
 }
 
-// exceeds compares rates, of which Unlimited is the highest and Held the lowest.
+// exceeds compares rates. Unlimited is the highest and Held the lowest.
 func exceeds(rate, ceiling float64) bool {
 	switch {
 	case ceiling == Unlimited:
@@ -83,7 +82,7 @@ func exceeds(rate, ceiling float64) bool {
 	return rate > ceiling
 }
 
-// Rate is what Pace should be set to.
+// Rate returns the rate to set in a Pace.
 func (g *Governor) Rate() float64 { return g.rate }
 
 // Tick judges the time since the last tick and returns the new rate.
@@ -110,7 +109,7 @@ func (g *Governor) Tick(s Sample) float64 {
 	return g.rate
 }
 
-// and is both samples as one.
+// and returns the combination of both samples.
 func (s Sample) and(other Sample) Sample {
 	sum := Sample{Elapsed: s.Elapsed + other.Elapsed, Tries: s.Tries + other.Tries, Errors: s.Errors + other.Errors}
 	if sum.Tries > 0 {
@@ -124,7 +123,7 @@ func (g *Governor) slow(latency time.Duration) bool {
 	return g.usual > 0 && float64(latency) > g.options.Slowdown*float64(g.usual)
 }
 
-// learn follows a faster target at once; a slower one becomes usual by creeping.
+// learn adapts to a faster target immediately. A slower latency becomes normal gradually.
 func (g *Governor) learn(latency time.Duration, throughput float64) {
 	if latency > 0 && (g.usual == 0 || latency < g.usual) {
 		g.usual = latency
@@ -132,8 +131,8 @@ func (g *Governor) learn(latency time.Duration, throughput float64) {
 	g.best = max(g.best, throughput)
 }
 
-// lower begins at what was really done: a rate far above it would take many
-// ticks to have an effect.
+// lower starts at the actual throughput: a rate far above it would take many ticks to have
+// an effect.
 func (g *Governor) lower(throughput float64) {
 	from := throughput
 	if g.rate != Unlimited {

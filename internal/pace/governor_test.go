@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// target bears some load and gets slow and faulty above it.
+// target handles a certain load and becomes slow and faulty above it.
 type target struct {
 	bears   float64 // per second
 	latency time.Duration
 }
 
-// serve is one second at a rate; without a limit 5,000 are offered.
+// serve simulates one second at a rate. Without a limit, the load is 5,000.
 func (t target) serve(rate float64) pace.Sample {
 	if rate == pace.Unlimited {
 		rate = 5_000

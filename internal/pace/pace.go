@@ -1,9 +1,9 @@
-// Package pace says when items may start, so that they keep to a rate exactly.
+// Package pace decides when items may start, so that they observe a rate exactly.
 //
-// A [Pace] gives permits. The times at which they are due follow from when the
-// rate was set and how many were given since, not from how long callers slept,
-// so late timers do not add up. A [Governor] lowers the rate when what the
-// items call does badly, and raises it again.
+// A [Pace] hands out permits. Their due times follow from the time at which the rate was
+// set and the number of permits since, not from how long callers slept, so that delays of
+// late timers do not accumulate. A [Governor] lowers the rate when the target of the items
+// performs badly, and raises it again.
 package pace
 
 import (
@@ -14,52 +14,51 @@ import (
 	"time"
 )
 
-// Rates with a meaning of their own.
+// Special rates.
 const (
-	Unlimited = 0  // permits are given at once
-	Held      = -1 // no permits are given until another rate is set
+	Unlimited = 0  // permits are granted immediately
+	Held      = -1 // no permits are granted until another rate is set
 )
 
-// saved is how much of the rate may be made up for after permits were not
-// asked for in time. It lets short pauses of the machine cost nothing. Being
-// under 50 ms, it keeps every tenth of a second below 1.5 times the rate.
+// saved is the largest delay that is made up for after permits were not requested in time.
+// It lets short pauses of the machine cost nothing. Because it is under 50 ms, every tenth
+// of a second stays below 1.5 times the rate.
 const saved = 40 * time.Millisecond
 
-// What is owed from before is made up for within catchUp, so that it is hardly seen. But
-// permits never come faster than by mostFaster of the rate: with what is saved a tenth of
-// a second stays below 1.5 times the rate.
+// Permits owed from before are made up for within catchUp, slowly enough to be barely
+// noticeable. Permits are never accelerated by more than mostFaster of the rate: even
+// together with saved, every tenth of a second stays below 1.5 times the rate.
 const (
 	catchUp    = 10 * time.Second
 	mostFaster = 0.05
 )
 
-// slice is the time whose permits should be asked for together: the cost of
-// asking is then the same at any high rate.
+// slice is the period whose permits should be requested together. The overhead of requests
+// is then the same at any high rate.
 const slice = time.Millisecond
 
-// Pace gives permits at a rate. It is safe for concurrent use.
+// Pace grants permits at a rate. It is safe for concurrent use.
 //
-// Permit k since the rate was set is due k/rate after it was set. A caller that
-// asks for n at once waits for the last of them. So in any time d no more than
-// n + rate × (d + 40 ms) are given; and at most a twentieth more while permits are owed
-// from before.
+// Permit k since the rate was set is due k/rate after it was set. A caller that requests n
+// at once waits for the last of them. In any period d, at most n + rate × (d + 40 ms)
+// permits are granted, plus at most five percent while permits are owed from before.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64
-	base    time.Time // when the first permit of this rate was due
-	given   int64     // permits of this rate
-	debt    float64   // permits that were owed when the first of this rate was due
-	faster  float64   // by which part of the rate permits come faster until that is made up for
-	balance float64   // while the rate is Held: permits given ahead of time
+	base    time.Time // due time of the first permit of this rate
+	given   int64     // permits granted at this rate
+	debt    float64   // permits owed when the first of this rate was due
+	faster  float64   // share of the rate by which permits are accelerated until the debt is made up for
+	balance float64   // while the rate is Held: permits granted ahead of time
 	changed chan struct{}
 }
 
-// New makes a pace. The first permit is due at once. A rate is as in SetRate.
+// New returns a Pace. The first permit is due immediately. For valid rates, see SetRate.
 func New(rate float64) *Pace { return Resume(rate, 0) }
 
-// Resume makes a pace that goes on where another ended. So many permits are owed since
-// then, which are given bit by bit. If it is less than none, that many were given ahead,
-// and the first waits for it.
+// Resume returns a Pace that continues where another ended. owed is the number of permits
+// owed since then, which are granted gradually. If it is negative, that many were granted
+// ahead of time, and the first permit is delayed accordingly.
 func Resume(rate, owed float64) *Pace {
 	mustBeRate(rate)
 	p := &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
@@ -70,29 +69,29 @@ func Resume(rate, owed float64) *Pace {
 	return p
 }
 
-// owe sets what is owed from before, from the first permit of this rate on.
+// owe sets the number of permits owed from before, starting with the first permit of this
+// rate.
 func (p *Pace) owe(permits float64) {
 	p.debt, p.faster = permits, min(permits/(p.rate*catchUp.Seconds()), mostFaster)
 }
 
-// mustBeRate panics on what is no rate: it comes from settings that were
-// checked.
+// mustBeRate panics if rate is invalid, because rates come from validated settings.
 func mustBeRate(rate float64) {
 	if !(rate >= 0 || rate == Held) || math.IsInf(rate, 0) {
 		panic(fmt.Sprintf("pace: rate is %v; it must be a number per second, Unlimited or Held", rate))
 	}
 }
 
-// Rate is the number of permits per second, or Unlimited, or Held.
+// Rate returns the number of permits per second, Unlimited or Held.
 func (p *Pace) Rate() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rate
 }
 
-// SetRate changes the rate, also for those who wait. What was given ahead under
-// the old rate is paid for under the new one, so changing the rate often is no
-// way around it.
+// SetRate changes the rate, including for callers that are waiting. Permits granted ahead
+// under the old rate are compensated under the new one, so changing the rate often does not
+// circumvent it.
 func (p *Pace) SetRate(rate float64) {
 	mustBeRate(rate)
 	p.mu.Lock()
@@ -103,11 +102,11 @@ func (p *Pace) SetRate(rate float64) {
 	now := time.Now()
 	balance := p.owed(now)
 	if rate == Held {
-		balance = max(0, balance) // nothing is saved for when it goes on
+		balance = max(0, balance) // nothing can be made up for when the rate resumes
 	}
 	per := rate
 	if balance < 0 {
-		per = max(rate, p.rate) // what was saved is neither more permits nor more time than before
+		per = max(rate, p.rate) // saved permits grow neither in number nor in time
 	}
 	debt := p.left()
 	p.rate, p.given, p.balance, p.debt = rate, 0, balance, 0
@@ -119,7 +118,8 @@ func (p *Pace) SetRate(rate float64) {
 	p.changed = make(chan struct{})
 }
 
-// Forget gives up what could be made up for because permits were not asked for in time.
+// Forget discards the permits that could be made up for because they were not requested in
+// time.
 func (p *Pace) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,14 +129,14 @@ func (p *Pace) Forget() {
 	}
 }
 
-// owed is how many permits were given ahead of time; if negative, how many could
-// be made up for.
+// owed returns the number of permits granted ahead of time. If negative, it is the number
+// that can be made up for.
 func (p *Pace) owed(now time.Time) float64 {
 	switch p.rate {
 	case Held:
 		return p.balance
 	case Unlimited:
-		return 1 // a permit was surely given just now
+		return 1 // a permit was certainly granted just now
 	}
 	return max(p.due(p.given).Sub(now), -saved).Seconds() * p.rate
 }
@@ -146,13 +146,13 @@ func (p *Pace) due(permit int64) time.Time {
 	return p.base.Add(seconds(max(k/(1+p.faster), k-p.debt) / p.rate))
 }
 
-// left is how many permits are still owed from before.
+// left returns the number of permits still owed from before.
 func (p *Pace) left() float64 {
 	return max(0, p.debt-float64(p.given)*p.faster/(1+p.faster))
 }
 
-// seconds is a duration, bounded to what a duration can hold. It rounds up, so
-// that nothing is early.
+// seconds converts a number of seconds to a duration, limited to the range of durations. It
+// rounds up, so that nothing is early.
 func seconds(s float64) time.Duration {
 	const longest = 100 * 365 * 24 * time.Hour
 	if s > longest.Seconds() {
@@ -161,8 +161,8 @@ func seconds(s float64) time.Duration {
 	return time.Duration(math.Ceil(s * float64(time.Second)))
 }
 
-// Slice is how many permits to ask for at most: what is due in a millisecond,
-// at least one. Without a limit it is a large number.
+// Slice returns the maximum number of permits to request: the number due in a millisecond,
+// but at least one. Without a limit, it is a large number.
 func (p *Pace) Slice() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,10 +176,10 @@ func (p *Pace) slice() int {
 	return int(min(max(1, p.rate*slice.Seconds()), math.MaxInt32))
 }
 
-// Wait takes permits as soon as the last of them is due, and returns how many: the
-// most that is wanted, unless the rate was lowered so far while it waited that
-// these are more than so many slices. They would come late and all at once. It
-// returns the context's error, and takes none, if the context ends before.
+// Wait takes permits as soon as the last of them is due and returns their number. The
+// number is most, unless the rate was lowered during the wait so far that this many would
+// exceed the given number of slices: they would come late and all at once. If the context
+// ends first, Wait takes none and returns the context's error.
 func (p *Pace) Wait(ctx context.Context, most, slices int) (int, error) {
 	var timer *time.Timer
 	for {
@@ -204,7 +204,7 @@ func (p *Pace) Wait(ctx context.Context, most, slices int) (int, error) {
 	}
 }
 
-// take takes permits, or says how long it takes until they are due.
+// take takes permits, or returns the time until they are due.
 func (p *Pace) take(most, slices int) (taken int, wait time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,7 +220,7 @@ func (p *Pace) take(most, slices int) (taken int, wait time.Duration, changed <-
 	if wait > 0 {
 		return 0, wait, p.changed
 	}
-	if wait < -saved { // no permit was asked for in a long time, which is not made up for
+	if wait < -saved { // permits not requested for a long time are not made up for
 		p.owe(p.left())
 		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}

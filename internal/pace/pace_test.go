@@ -17,16 +17,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// grant is n permits that were given at a time since the start.
+// grant is n permits granted at a time since the start.
 type grant struct {
 	at time.Duration
 	n  int
 }
 
-// manySlices is for those who take all that they ask for.
+// manySlices is for callers that take all permits they request.
 const manySlices = math.MaxInt32
 
-// collect asks for permits until the time is over.
+// collect requests permits for a duration.
 func collect(t fatal, p *pace.Pace, d time.Duration, ask func() int) []grant {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -80,8 +80,8 @@ func TestARateIsKeptExactly(t *testing.T) {
 	}
 }
 
-// smooth checks each tenth of a second. Two permits are always possible: one at
-// its start and one at its end.
+// smooth checks each tenth of a second. Two permits are always possible: one at its start
+// and one at its end.
 func smooth(t fatal, grants []grant, d time.Duration, rate float64) {
 	t.Helper()
 	const bucket = 100 * time.Millisecond
@@ -103,7 +103,7 @@ func TestThePauseOfAConsumerIsNotMadeUpFor(t *testing.T) {
 		asked := 0
 		grants := collect(t, p, 30*time.Second, func() int {
 			if asked++; asked%5000 == 0 {
-				time.Sleep(2 * time.Second) // the consumer is busy elsewhere: this is what is tested
+				time.Sleep(2 * time.Second) // the consumer is busy elsewhere, which this tests
 			}
 			return 1
 		})
@@ -122,7 +122,7 @@ func TestWhatIsForgottenIsNotMadeUpFor(t *testing.T) {
 			t.Errorf("%d permits were given in a second", n)
 		}
 		collect(t, p, time.Second, func() int { return 100 })
-		p.Forget() // nothing is due, and what was given ahead stays so
+		p.Forget() // nothing is due, and permits granted ahead stay granted
 		if n := count(collect(t, p, time.Second, one)); n > 1001 {
 			t.Errorf("%d permits were given in a second", n)
 		}
@@ -139,8 +139,8 @@ func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
 	})
 }
 
-// A caller that waits for what a high rate gives in a moment does not wait for as many under a
-// low one, to have them all at once.
+// A caller that waits for the permits of a short period at a high rate does not wait for
+// the same number at a low rate, only to receive them all at once.
 func TestALowerRateGivesFewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, start := pace.New(50_000), time.Now()
@@ -159,13 +159,13 @@ func TestALowerRateGivesFewer(t *testing.T) {
 	})
 }
 
-// Timers that fire late are made up for, so they do not add up.
+// Delays of late timers are made up for and do not accumulate.
 func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 1000
 		p := pace.New(rate)
 		grants := collect(t, p, 30*time.Second, func() int {
-			time.Sleep(rand.N(3 * time.Millisecond)) // as if the timer before had been late
+			time.Sleep(rand.N(3 * time.Millisecond)) // as if the previous timer had been late
 			return 3
 		})
 		if got := count(grants); math.Abs(float64(got)-30*rate) > 0.002*30*rate {
@@ -178,7 +178,7 @@ func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 func TestTheRateCanChangeWhileSomebodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pace.New(0.001)
-		if _, err := p.Wait(t.Context(), 1, 1); err != nil { // the first is due at once
+		if _, err := p.Wait(t.Context(), 1, 1); err != nil { // the first is due immediately
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -211,8 +211,8 @@ func TestEachOfSeveralRatesIsKept(t *testing.T) {
 	})
 }
 
-// Whatever rates are set when, and whichever caller pauses: no grant exceeds what a
-// plain bucket of tokens holds, of one permit and 40 ms.
+// For any changes of the rate and any pauses of callers, no grant exceeds the contents of a
+// plain token bucket of one permit plus 40 ms.
 func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -313,19 +313,19 @@ func BenchmarkWaitUnlimited(b *testing.B) {
 	}
 }
 
-// What is owed from before is given in the course of time, and no more than that, also
-// if the rate changes meanwhile.
+// Permits owed from before are granted gradually and completely, but no more than that,
+// even if the rate changes meanwhile.
 func TestWhatIsOwedIsMadeUpFor(t *testing.T) {
 	for _, rate := range []float64{0.5, 2.5, 10, 1_000, 50_000} {
 		for _, changed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v %v", rate, changed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					owed := rate // that of a second
+					owed := rate // permits of one second
 					p := pace.Resume(rate, owed)
 					sum := 0
 					for second := range 30 {
 						if changed {
-							p.SetRate(rate * (1 + float64(second%2))) // which is 1.5 times as fast
+							p.SetRate(rate * (1 + float64(second%2))) // 1.5 times as fast on average
 						}
 						grants := collect(t, p, time.Second, p.Slice)
 						smooth(t, grants, time.Second, p.Rate())

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// bareBytes bounds the documents of jobs that are read at once, though none is needed.
+// bareBytes limits the documents of jobs read at once, although Bare needs no documents.
 const bareBytes = 1 << 20
 
 // finder is a store of jobs.
@@ -14,8 +14,8 @@ type finder interface {
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 }
 
-// Bare returns jobs by their IDs, newest first and without their documents, which may be
-// far larger than all else that is known of them.
+// Bare returns jobs by ID, newest first and without their documents, which may be far
+// larger than all other fields.
 func Bare(ctx context.Context, store finder, ids []int64) (jobs []*fairlead.Job, err error) {
 	for below := int64(0); len(ids) > 0; {
 		bounded, _ := Within(ctx, bareBytes)

@@ -1,6 +1,6 @@
-// Package paged bounds the pages of a list by their bytes as well as by their rows. A
-// store that finds a [Bound] in the context of a call ends the page with the row that
-// fills it, so that a few large documents do not take all the memory of a node.
+// Package paged limits the pages of a list by bytes as well as by rows. A store that finds
+// a [Bound] in the context of a call ends the page with the row that fills it, so that a
+// few large documents cannot use all the memory of a node.
 package paged
 
 import (
@@ -8,11 +8,11 @@ import (
 	"errors"
 )
 
-// ErrFull ends a statement whose page is as large as it may be. It never leaves a store.
+// ErrFull ends a statement whose page has reached its maximum size. Stores never return it.
 var ErrFull = errors.New("the page is full")
 
-// Bound is how many bytes of documents a page may have. A page has at least one row, so
-// the last one may exceed it.
+// Bound limits the bytes of documents in a page. A page has at least one row, and its last
+// row may exceed the limit.
 type Bound struct {
 	limit, read int
 	cut         bool
@@ -20,13 +20,13 @@ type Bound struct {
 
 type key struct{}
 
-// Within returns a context in which a list is bounded to some bytes. It is for one call.
+// Within returns a context in which one call's list is limited to a number of bytes.
 func Within(ctx context.Context, bytes int) (context.Context, *Bound) {
 	bound := &Bound{limit: bytes}
 	return context.WithValue(ctx, key{}, bound), bound
 }
 
-// Unbounded returns a context whose calls read all that they are asked for.
+// Unbounded returns a context in which lists have no limit of bytes.
 func Unbounded(ctx context.Context) context.Context {
 	if From(ctx) == nil {
 		return ctx
@@ -34,20 +34,20 @@ func Unbounded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, (*Bound)(nil))
 }
 
-// From returns the bound of a context, nil if there is none.
+// From returns the bound of a context, or nil if there is none.
 func From(ctx context.Context) *Bound {
 	bound, _ := ctx.Value(key{}).(*Bound)
 	return bound
 }
 
-// Begin forgets what was read: a statement begins anew.
+// Begin resets the count because a statement starts again.
 func (b *Bound) Begin() {
 	if b != nil {
 		b.read, b.cut = 0, false
 	}
 }
 
-// Add counts the documents of a row, and reports whether the page is full.
+// Add counts the document bytes of a row and reports whether the page is full.
 func (b *Bound) Add(bytes int) bool {
 	if b == nil {
 		return false
@@ -57,5 +57,5 @@ func (b *Bound) Add(bytes int) bool {
 	return b.cut
 }
 
-// Cut reports whether the page ended because of its bytes, so that rows may follow.
+// Cut reports whether the page ended because of its size, so that more rows may follow.
 func (b *Bound) Cut() bool { return b != nil && b.cut }

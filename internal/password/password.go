@@ -1,6 +1,6 @@
-// Package password reads passwords of databases that change while a program runs: from
-// a file that is replaced, or from a command that asks for a token. They are read anew
-// for every connection.
+// Package password reads database passwords that change while a program runs: from a file
+// that is replaced, or from a command that requests a token. The password is read again for
+// every connection.
 package password
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Parameters of URLs.
+// URL parameters.
 const (
 	FileParameter    = "password_file"
 	CommandParameter = "password_command"
 )
 
 const (
-	commandTime = 10 * time.Second // for which a command may run
-	longest     = 64 << 10         // bytes of a password; tokens have a few thousand
+	commandTime = 10 * time.Second // time limit for a command
+	longest     = 64 << 10         // maximum bytes of a password; tokens have a few thousand
 )
 
-// Source reads the password.
+// Source returns the current password.
 type Source func(ctx context.Context) (string, error)
 
-// From is the source that parameters of a URL name: a file, or a command with its
-// arguments, which no shell reads. It is nil if they name none. known is the password that
-// the URL has itself.
+// From returns the source specified by URL parameters: a file, or a command with its
+// arguments, which runs without a shell. If neither is set, it returns nil. known is the
+// password in the URL itself.
 func From(known, file, command string) (Source, error) {
 	words := strings.Fields(command)
 	switch {
@@ -56,15 +56,15 @@ func fromFile(path string) (string, error) {
 	return firstLine(fmt.Sprintf("%s %s", FileParameter, path), raw)
 }
 
-// fromCommand runs a command. What it says on its standard error may be shown, what it
-// says on its standard output never.
+// fromCommand runs a command. Its standard error may appear in errors; its standard output
+// never does.
 func fromCommand(ctx context.Context, words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	var problem bytes.Buffer
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stderr = &problem
-	cmd.WaitDelay = time.Second // for children that keep its output open
+	cmd.WaitDelay = time.Second // for children that hold its output open
 	raw, err := cmd.Output()
 	name := fmt.Sprintf("%s %s", CommandParameter, words[0])
 	switch {
@@ -76,7 +76,7 @@ func fromCommand(ctx context.Context, words []string) (string, error) {
 	return firstLine(name, raw)
 }
 
-// said is the end of what a command complained about.
+// said returns the end of a command's standard error.
 func said(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -1,4 +1,4 @@
-// Package pgurl reads what URLs of PostgreSQL say beyond what the driver understands.
+// Package pgurl supports parameters in PostgreSQL URLs that the driver does not support.
 package pgurl
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/password"
 )
 
-// BeforeConnect takes password_file and password_command out of what the driver has read
-// from a URL or keyword string, and returns what is to be called with a copy of it before
-// each connection; nil if the password is known.
+// BeforeConnect removes password_file and password_command from a configuration that the
+// driver has parsed from a URL or keyword string. It returns a function to call with a copy
+// of the configuration before each connection, or nil if the password is fixed.
 func BeforeConnect(text string, config *pgx.ConnConfig) (func(context.Context, *pgx.ConnConfig) error, error) {
 	file, command := config.RuntimeParams[password.FileParameter], config.RuntimeParams[password.CommandParameter]
 	delete(config.RuntimeParams, password.FileParameter)
@@ -27,8 +27,8 @@ func BeforeConnect(text string, config *pgx.ConnConfig) (func(context.Context, *
 	}, nil
 }
 
-// written is the password in a URL. Others, of the environment and of PostgreSQL's own
-// files, stand back behind what the URL says.
+// written returns the password in a URL. Passwords from the environment and PostgreSQL's
+// own files have lower precedence than the URL.
 func written(text string) string {
 	parsed, err := url.Parse(text)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package reads counts what a store reads for an answer. It is for measuring: a
-// store that finds a [Meter] in the context of a call asks its database what the
-// call's statements have read, which costs more than the statements themselves.
+// Package reads counts the rows or pages that a store reads for a call. It is for
+// measurements: a store that finds a [Meter] in the context of a call asks its database
+// what the call's statements have read, which costs more than the statements themselves.
 package reads
 
 import (
@@ -8,16 +8,16 @@ import (
 	"sync/atomic"
 )
 
-// Meter adds up what was read: rows in PostgreSQL (by the plans' own counts) and in
-// MySQL (by the counters of the session), pages in SQLite, which counts nothing else.
+// Meter adds up reads: rows in PostgreSQL (from the plans' own counts) and in MySQL (from
+// the session's counters), and pages in SQLite, which counts nothing else.
 type Meter struct {
 	read atomic.Int64
 }
 
-// Add counts on.
+// Add adds n to the count.
 func (m *Meter) Add(n int64) { m.read.Add(n) }
 
-// Read is what was read so far.
+// Read returns the count so far.
 func (m *Meter) Read() int64 { return m.read.Load() }
 
 type key struct{}
@@ -28,8 +28,8 @@ func With(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, key{}, meter), meter
 }
 
-// Without returns a context whose calls are not measured: what they read is kept, and
-// read once.
+// Without returns a context whose calls are not measured, for data that is cached and read
+// only once.
 func Without(ctx context.Context) context.Context {
 	if From(ctx) == nil {
 		return ctx
@@ -37,7 +37,7 @@ func Without(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, (*Meter)(nil))
 }
 
-// From returns the meter of a context, nil if its calls are not measured.
+// From returns the meter of a context, or nil if its calls are not measured.
 func From(ctx context.Context) *Meter {
 	meter, _ := ctx.Value(key{}).(*Meter)
 	return meter

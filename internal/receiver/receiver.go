@@ -1,5 +1,5 @@
-// Package receiver cuts off clients that receive an answer too slowly, because others wait for
-// the memory of the answer.
+// Package receiver disconnects clients that receive a response too slowly, because other
+// requests wait for the response's memory.
 package receiver
 
 import (
@@ -11,11 +11,11 @@ import (
 // Past is a deadline that has passed.
 var Past = time.Unix(1, 0)
 
-// piece is how many bytes are written before the time is checked again.
+// piece is the number of bytes written between two checks of the time.
 const piece = 64 << 10
 
-// Writer fails once the receiver has taken longer than some patience, and a second more for
-// each rate of bytes that were written.
+// Writer fails if the receiver takes longer than a grace period plus one second for each
+// rate bytes written.
 type Writer struct {
 	http.ResponseWriter
 	conn     *http.ResponseController
@@ -25,18 +25,18 @@ type Writer struct {
 	waited   time.Duration
 }
 
-// NewWriter returns a Writer. A rate is bytes a second.
+// NewWriter returns a Writer. rate is in bytes per second.
 func NewWriter(w http.ResponseWriter, patience time.Duration, rate int) *Writer {
 	return &Writer{ResponseWriter: w, conn: http.NewResponseController(w), patience: patience, rate: rate}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush is for callers that do not know http.ResponseController.
+// Flush supports callers that do not use http.ResponseController.
 func (w *Writer) Flush() { _ = w.conn.Flush() }
 
-// Write writes piece by piece.
+// Write writes p in pieces.
 func (w *Writer) Write(p []byte) (written int, err error) {
 	for {
 		n, err := w.writePiece(p[written:min(len(p), written+piece)])
@@ -55,9 +55,9 @@ func (w *Writer) writePiece(p []byte) (int, error) {
 	return n, err
 }
 
-// UnlessDone does something after a time, unless what it returns was called before. Once
-// that has returned it is not done any more, nor under way: a stream of HTTP/2 must not
-// be touched when its handler has ended.
+// UnlessDone calls expire after a time, unless the returned function is called first. Once
+// that function has returned, expire is not running and will not run: an HTTP/2 stream must
+// not be used after its handler has returned.
 func UnlessDone(after time.Duration, expire func()) (done func()) {
 	var mu sync.Mutex
 	over := false

@@ -26,7 +26,7 @@ func TestWhatIsDoneAfterATimeIsNotDoneOnceItWasCalledOff(t *testing.T) {
 	})
 }
 
-// The time may be over at the moment at which it is called off.
+// The time may elapse at the moment of the cancellation.
 func TestNothingIsDoneAfterItWasCalledOffInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 1000 {
@@ -36,7 +36,7 @@ func TestNothingIsDoneAfterItWasCalledOffInTheLastMoment(t *testing.T) {
 					t.Error("it is done after it was called off")
 				}
 			})
-			time.Sleep(time.Second) // both wake up at the same moment of the bubble
+			time.Sleep(time.Second) // both wake up at the same moment on the bubble's clock
 			done()
 			off.Store(true)
 			synctest.Wait()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// document is what we use of CycloneDX 1.6.
+// document is the part of CycloneDX 1.6 that is used.
 type document struct {
 	BOMFormat    string      `json:"bomFormat"`
 	SpecVersion  string      `json:"specVersion"`
@@ -52,8 +52,9 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// bill lists the modules that a program was built from. Its number follows from the program,
-// and its time is that of the commit: the same program has the same bill.
+// bill returns the list of modules from which a program was built. Its serial number is
+// derived from the program, and its time is that of the commit: the same program has the
+// same bill.
 func bill(r release, info *debug.BuildInfo, sum [sha256.Size]byte) document {
 	own := component{
 		Type: "application", Name: info.Main.Path, Version: r.version, PURL: packageURL(info.Main.Path, r.version),
@@ -79,7 +80,7 @@ func bill(r release, info *debug.BuildInfo, sum [sha256.Size]byte) document {
 		c := component{Type: "library", Name: module.Path, Version: module.Version, PURL: packageURL(module.Path, module.Version)}
 		c.Ref = c.PURL
 		if module.Sum != "" {
-			c.Properties = []property{{"go:sum", module.Sum}} // of the module's files, as in go.sum
+			c.Properties = []property{{"go:sum", module.Sum}} // checksum of the module's files, as in go.sum
 		}
 		components = append(components, c)
 	}
@@ -90,12 +91,12 @@ func bill(r release, info *debug.BuildInfo, sum [sha256.Size]byte) document {
 	}
 }
 
-// packageURL names a module as package URLs do.
+// packageURL returns the package URL of a module.
 func packageURL(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// serial is a UUID of version 8, made of a checksum.
+// serial returns a UUID of version 8, derived from a checksum.
 func serial(sum [sha256.Size]byte) string {
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80

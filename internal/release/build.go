@@ -16,34 +16,35 @@ import (
 	"time"
 )
 
-// target is a platform that the program is built for.
+// target is a platform for which the program is built.
 type target struct{ os, arch string }
 
 var targets = []target{
 	{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// buildFlags leave out the paths of this machine, symbols, and what git knows: the version
-// and the commit are given, so that a tree without git gives the same program.
+// buildFlags exclude the paths of this machine, symbols, and information from git. The
+// version and the commit are passed explicitly, so that a source tree without git produces
+// the same program.
 var buildFlags = []string{"-trimpath", "-buildvcs=false"}
 
-// linkFlags stamp the program.
+// linkFlags returns the linker flags that set the version and the commit.
 func linkFlags(version, commit string) string {
 	return "-s -w -X main.version=" + version + " -X main.commit=" + commit
 }
 
-// release is what is built, and where it goes.
+// release specifies what to build and where to write it.
 type release struct {
 	source          string // directory of the module
 	pkg, name       string
 	version, commit string
-	time            time.Time // of the commit
+	time            time.Time // time of the commit
 	out             string
 	targets         []target
 	say             func(line string)
 }
 
-// make builds all programs, their lists and the checksums into an empty directory.
+// make builds all programs, their bills and the checksums into an empty directory.
 func (r release) make(ctx context.Context) error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {
@@ -78,8 +79,8 @@ func (r release) make(ctx context.Context) error {
 	return writeSums(out, files)
 }
 
-// build compiles the program for a platform. What would change it is set here, whatever the
-// environment says.
+// build compiles the program for a platform. It sets everything that affects the result,
+// regardless of the environment.
 func (r release) build(ctx context.Context, t target, file string) error {
 	args := slices.Concat([]string{"build"}, buildFlags, []string{"-ldflags=" + linkFlags(r.version, r.commit), "-o", file, r.pkg})
 	cmd := exec.CommandContext(ctx, "go", args...)
@@ -91,7 +92,7 @@ func (r release) build(ctx context.Context, t target, file string) error {
 	return nil
 }
 
-// list is what a program consists of, as the program itself says.
+// list returns the bill of a program, from the information in the program itself.
 func (r release) list(program string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -111,7 +112,7 @@ func (r release) list(program string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// sumOf is the SHA-256 of a file.
+// sumOf returns the SHA-256 of a file.
 func sumOf(file string) (sum [sha256.Size]byte, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -120,7 +121,7 @@ func sumOf(file string) (sum [sha256.Size]byte, err error) {
 	return sha256.Sum256(raw), nil
 }
 
-// writeSums writes what "sha256sum --check SHA256SUMS" reads.
+// writeSums writes the file for "sha256sum --check SHA256SUMS".
 func writeSums(dir string, files []string) error {
 	var lines strings.Builder
 	for _, file := range slices.Sorted(slices.Values(files)) {

@@ -2,9 +2,9 @@
 //
 //	go run ./internal/release -version v0.1.0 -commit $(git rev-parse HEAD) -time $(git log -1 --format=%ct) -out dist
 //
-// Beside each program is a list of what it consists of, in the format of CycloneDX, and
-// SHA256SUMS has the checksums of all files. The same sources, version, commit and time,
-// built by the same Go, give the same files, in whatever directory and on whatever machine.
+// Each program is accompanied by a bill of materials in CycloneDX format, and SHA256SUMS
+// contains the checksums of all files. The same sources, version, commit and time, built
+// with the same version of Go, produce the same files in any directory on any machine.
 package main
 
 import (

@@ -16,7 +16,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// tiny makes a module with a program that prints its stamps, in a directory of its own.
+// tiny creates a module, in a directory of its own, with a program that prints its version
+// and commit.
 func tiny(t *testing.T) release {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +111,7 @@ func TestAReleaseNeedsAVersionAndACommit(t *testing.T) {
 	}
 }
 
-// The image and GoReleaser build what this command builds.
+// The image and GoReleaser use the same build settings as this command.
 func TestAllWaysToBuildAReleaseAgree(t *testing.T) {
 	raw, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {

@@ -1,45 +1,45 @@
-// Package reserved knows the kinds of jobs that Fairlead makes in its own name. The root and
-// the features share them without knowing each other.
+// Package reserved defines the kinds of jobs that Fairlead creates in its own name. The
+// root package and the feature packages share them without importing each other.
 package reserved
 
 import "strings"
 
-// Kinds that only Fairlead itself makes jobs of. They are sent in its name, signed with
-// the key of a tenant.
+// Kinds of jobs that only Fairlead itself creates. Their calls are sent in its name, signed
+// with the key of a tenant.
 const (
-	Notice    = "notice"          // tells a tenant what became of a job
+	Notice    = "notice"          // notifies a tenant of a job's result
 	Completed = "batch.completed" // reports that a batch has completed
 	Gate      = "sweep.gate"      // asks whether a sweep may run
-	Bulk      = "fairlead.bulk"   // acts upon all jobs that match a filter
+	Bulk      = "fairlead.bulk"   // applies an action to all jobs that match a filter
 )
 
-// Start is the kind of jobs that start a sweep. Callers may make them.
+// Start is the kind of jobs that start a sweep. Callers may create them.
 const Start = "sweep.start"
 
-// Shards begins the kinds of jobs that go over shards of sweeps.
+// Shards is the prefix of the kinds of jobs that process shards of sweeps.
 const Shards = "sweep."
 
-// Notices have a queue and a tenant of their own: they count against no limit of the
-// tenant that gets them, and wait behind none of its jobs.
+// Notices have their own queue and tenant: they count against no limit of the tenant that
+// receives them, and do not wait behind its jobs.
 const (
 	NoticeQueue  = "fairlead-notices"
 	NoticeTenant = "fairlead-notices"
 )
 
-// Jobs that carry out bulks have a queue and a tenant of their own, for the same reason.
+// Jobs that execute bulks have their own queue and tenant for the same reason.
 const (
 	BulkQueue  = "fairlead-bulks"
 	BulkTenant = "fairlead-bulks"
 )
 
-// IsShard reports whether jobs of a kind go over shards of sweeps.
+// IsShard reports whether jobs of a kind process shards of sweeps.
 func IsShard(kind string) bool {
 	return strings.HasPrefix(kind, Shards) && kind != Gate && kind != Start
 }
 
-// Is reports whether only Fairlead itself makes jobs of a kind. The service refuses such
-// jobs from callers and from remote workers; programs that use a client on their own store
-// are trusted, as they can write there anyway.
+// Is reports whether only Fairlead itself creates jobs of a kind. The service rejects such
+// jobs from callers and remote workers. Programs that use a client on their own store are
+// trusted, because they have write access to the store anyway.
 func Is(kind string) bool {
 	switch kind {
 	case Notice, Completed, Gate, Bulk:
@@ -48,9 +48,9 @@ func Is(kind string) bool {
 	return IsShard(kind)
 }
 
-// IsNodes reports whether jobs of a kind are run by nodes alone: they act in the name of
-// Fairlead for every tenant. A remote worker that leased them would read what is
-// sent to tenants, and could keep it from them. Shards of sweeps are for workers too.
+// IsNodes reports whether only nodes run jobs of a kind, because these jobs act in
+// Fairlead's name for every tenant. A remote worker that leased them could read messages to
+// tenants and withhold them. Remote workers may run shards of sweeps.
 func IsNodes(kind string) bool {
 	return kind == Start || Is(kind) && !IsShard(kind)
 }

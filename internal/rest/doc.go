@@ -1,8 +1,7 @@
-// Package rest serves the methods of the API as resources over HTTP, as the
-// annotations of the schema say: there is no code per route.
+// Package rest serves the methods of the API as resources over HTTP, driven by the
+// annotations of the schema: no route needs code of its own.
 //
-// A request's path and query, or its body, become the message of the method; its
-// answer becomes JSON, or for a method with a stream of answers server-sent
-// events. What goes wrong is answered as a problem (RFC 9457) that names each
-// field.
+// The path and query of a request, or its body, become the message of the method. The
+// response becomes JSON or, for a streaming method, server-sent events. Errors are returned
+// as problems (RFC 9457) that name each invalid field.
 package rest

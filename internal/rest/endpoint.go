@@ -11,15 +11,15 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Endpoint is a method of the API and what implements it.
+// Endpoint is a method of the API with its implementation.
 type Endpoint struct {
 	Method protoreflect.MethodDescriptor
 	Access *fairleadv1.Access
-	// Request makes an empty request.
+	// Request returns an empty request.
 	Request func() proto.Message
-	// Call answers a request; nil if Stream does.
+	// Call handles a request. It is nil if Stream is set.
 	Call func(ctx context.Context, request proto.Message) (proto.Message, error)
-	// Stream answers it again and again.
+	// Stream handles a request and calls send for each response.
 	Stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
 }
 
@@ -29,9 +29,9 @@ var (
 	messageType = reflect.TypeFor[proto.Message]()
 )
 
-// Endpoints finds the implementation of each method of a service by its name: a
-// Go method of a context and a request that returns an answer and an error, or
-// that takes a function to send answers with.
+// Endpoints returns the endpoints of a service. It finds the implementation of each method
+// by name: a Go method that takes a context and a request and returns a response and an
+// error, or that takes a function to send responses.
 func Endpoints(service protoreflect.ServiceDescriptor, implementation any) ([]*Endpoint, error) {
 	var endpoints []*Endpoint
 	for i := range service.Methods().Len() {

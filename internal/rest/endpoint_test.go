@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// The ways in which a service may implement ListQueues.
+// Correct and wrong ways in which a service may implement ListQueues.
 type (
 	missing   struct{}
 	whole     struct{ others }
@@ -59,8 +59,8 @@ func (noAnswer) ListQueues(context.Context, *fairleadv1.ListQueuesRequest) {}
 
 var errPaused = errors.New("it cannot be paused")
 
-// A service that does not fit its schema is found when the program starts, and not when
-// it is called.
+// A service that does not match its schema is detected when the program starts, not when it
+// is called.
 func TestAServiceThatDoesNotFitItsSchemaIsRefused(t *testing.T) {
 	service := fairleadv1.File_fairlead_v1_cluster_proto.Services().ByName("QueueService")
 	for name, implementation := range map[string]any{
@@ -91,7 +91,7 @@ func TestAServiceThatDoesNotFitItsSchemaIsRefused(t *testing.T) {
 	}
 }
 
-// serviceOf is a service with one method.
+// serviceOf returns a service with one method.
 func serviceOf(t *testing.T, options *descriptorpb.MethodOptions) protoreflect.ServiceDescriptor {
 	t.Helper()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
@@ -106,7 +106,7 @@ func serviceOf(t *testing.T, options *descriptorpb.MethodOptions) protoreflect.S
 	return file.Services().Get(0)
 }
 
-// A method that was forgotten in the table of roles must not be served to anyone.
+// A method missing from the table of roles must not be served.
 func TestAMethodThatDoesNotSayWhoMayCallItIsRefused(t *testing.T) {
 	if _, err := rest.Endpoints(serviceOf(t, nil), whole{}); err == nil || !strings.Contains(err.Error(), "the method has no access rule") {
 		t.Errorf("got %v", err)
@@ -118,8 +118,8 @@ func TestAMethodThatDoesNotSayWhoMayCallItIsRefused(t *testing.T) {
 	}
 }
 
-// Routes are read from the schema when the program starts: one that cannot be served is
-// refused then.
+// The program reads routes from the schema when it starts, and rejects invalid ones at that
+// point.
 func TestARouteThatCannotBeServedIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule *annotations.HttpRule

@@ -17,7 +17,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// echoes are all methods of the schema, each of which answers with nothing.
+// echoes returns routes for all methods of the schema. Each route returns an empty
+// response.
 func echoes(t testing.TB) []*rest.Route {
 	var endpoints []*rest.Endpoint
 	protoregistry.GlobalFiles.RangeFilesByPackage("fairlead.v1", func(file protoreflect.FileDescriptor) bool {
@@ -55,7 +56,7 @@ func echo(t testing.TB, method protoreflect.MethodDescriptor) *rest.Endpoint {
 	return e
 }
 
-// Whatever is sent to whatever route, it is answered or refused.
+// Every request to any route gets a response or an error.
 func FuzzTranscoder(f *testing.F) {
 	routes := echoes(f)
 	for i, route := range routes {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// problem is what went wrong, as RFC 9457 has it.
+// problem is an error response as defined by RFC 9457.
 type problem struct {
 	Type   string                `json:"type"`
 	Title  string                `json:"title"`
@@ -17,7 +17,7 @@ type problem struct {
 	Errors []fairlead.FieldError `json:"errors,omitempty"`
 }
 
-// Error is a problem that is none of a job's.
+// Error is an error of the HTTP request rather than of an API method.
 type Error struct {
 	Status int
 	Detail string
@@ -25,7 +25,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Detail }
 
-// statuses of the errors that callers tell apart; the first that fits counts.
+// statuses maps the errors that callers distinguish to HTTP statuses. The first match
+// counts.
 var statuses = []struct {
 	err    error
 	status int
@@ -39,8 +40,8 @@ var statuses = []struct {
 	{fairlead.ErrUnavailable, http.StatusServiceUnavailable},
 }
 
-// problemOf is how an error is answered. Of what callers cannot tell apart they
-// learn nothing: it may hold more than they should see.
+// problemOf converts an error to a problem. It hides the text of errors that callers cannot
+// distinguish, because it may contain confidential details.
 func problemOf(err error) problem {
 	p := problem{Type: "about:blank", Status: http.StatusInternalServerError}
 	for _, known := range statuses {
@@ -61,18 +62,18 @@ func problemOf(err error) problem {
 	case p.Status == http.StatusInternalServerError:
 		p.Detail = "internal error; see the server log"
 	case own == nil && p.Status == http.StatusServiceUnavailable:
-		p.Detail = fairlead.ErrUnavailable.Error() // not what the database said
+		p.Detail = fairlead.ErrUnavailable.Error() // without the database's message
 	}
 	p.Title = http.StatusText(p.Status)
 	return p
 }
 
-// Refuse answers with a problem.
+// Refuse writes an error as a problem.
 func Refuse(w http.ResponseWriter, err error) {
 	p := problemOf(err)
 	body, encodeErr := json.Marshal(p)
 	if encodeErr != nil {
-		body = []byte("{}") // it is made of texts and numbers
+		body = []byte("{}") // strings and numbers always encode
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -18,10 +20,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// MaxBody is how large a request may be, unpacked too.
-const MaxBody = 16 << 20
+// MaxBody is the maximum size of a request body in bytes, including after decompression. It
+// is slightly less than 16 MiB, so that a growing buffer of 16 MiB is large enough and need
+// not double.
+const MaxBody = 16<<20 - bufferSpare
 
-// read makes the message of a request.
+// bufferSpare exceeds the extra space that a bytes.Buffer needs to detect the end of its
+// input.
+const bufferSpare = 1 << 10
+
+// read returns the message of a request.
 func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Message, error) {
 	message := r.Request()
 	if r.Body {
@@ -51,8 +59,8 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 	return message, Check(message)
 }
 
-// Decode reads a JSON document that may be a part of a request. It fails with an
-// InvalidError; the field "body" is the whole of the document.
+// Decode decodes a JSON document that may be part of a request. It returns an InvalidError,
+// in which the field "body" refers to the whole document.
 func Decode(body []byte, message proto.Message) error {
 	if err := wire.Unmarshal(body, message); err != nil {
 		return invalid(err)
@@ -60,7 +68,7 @@ func Decode(body []byte, message proto.Message) error {
 	return nil
 }
 
-// Unmarshal is Decode for a whole request, which it checks.
+// Unmarshal decodes and validates a whole request.
 func Unmarshal(document []byte, into proto.Message) error {
 	if err := Decode(document, into); err != nil {
 		return err
@@ -68,7 +76,7 @@ func Unmarshal(document []byte, into proto.Message) error {
 	return Check(into)
 }
 
-// Check fails with an InvalidError if the rules of a message do not allow it.
+// Check returns an InvalidError if a message violates its rules.
 func Check(message proto.Message) error {
 	found := wire.Check(message)
 	if len(found) == 0 {
@@ -81,7 +89,7 @@ func Check(message proto.Message) error {
 	return refusal
 }
 
-// invalid is the error of a field.
+// invalid converts an error of package wire to an InvalidError.
 func invalid(err error) error {
 	var refusal *wire.FieldError
 	if !errors.As(err, &refusal) {
@@ -89,20 +97,21 @@ func invalid(err error) error {
 	}
 	field := refusal.Field
 	if field == "" {
-		field = "body" // the whole of it
+		field = "body" // the whole document
 	}
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: refusal.Message}}}
 }
 
-// readBody reads a body, packed or not.
+// readBody reads a body and decompresses it if necessary.
 func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	kind, _, _ := strings.Cut(request.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
-	case "", "application/json", "application/x-www-form-urlencoded": // the last is what curl -d says of anything
+	case "", "application/json", "application/x-www-form-urlencoded": // curl -d sends the last for any content
 	default:
 		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %s; send application/json", kind)}
 	}
 	var body io.Reader = http.MaxBytesReader(w, request.Body, MaxBody)
+	length := request.ContentLength
 	switch encoding := request.Header.Get("Content-Encoding"); encoding {
 	case "", "identity":
 	case "gzip":
@@ -113,11 +122,11 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 		if err != nil {
 			return nil, &Error{http.StatusBadRequest, "the body is not gzip, as its Content-Encoding says"}
 		}
-		body = unpacked
+		body, length = unpacked, -1
 	default:
 		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %q; send it unencoded or as gzip", encoding)}
 	}
-	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	data, err := readAll(io.LimitReader(body, MaxBody+1), length)
 	var tooLarge *http.MaxBytesError
 	var own *Error
 	switch {
@@ -131,6 +140,21 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	return data, nil
 }
 
+// readAll reads a body of a given length, or of unknown length if it is negative. It
+// allocates memory only after the first byte has arrived: until then, the body may have to
+// wait for memory.
+func readAll(body io.Reader, length int64) ([]byte, error) {
+	buffered := bufio.NewReaderSize(body, 512)
+	if _, err := buffered.Peek(1); err != nil || length < 0 || length > MaxBody {
+		var data bytes.Buffer
+		_, err := data.ReadFrom(buffered)
+		return data.Bytes(), err
+	}
+	data := make([]byte, length)
+	n, err := io.ReadFull(buffered, data)
+	return data[:n], err
+}
+
 func readQuery(request *http.Request, message proto.Message) error {
 	query := request.URL.Query()
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -141,8 +165,7 @@ func readQuery(request *http.Request, message proto.Message) error {
 	return nil
 }
 
-// SetTexts sets a field of a message from texts, as they stand in a URL. It fails
-// with an InvalidError.
+// SetTexts sets a field of a message from the strings in a URL. It returns an InvalidError.
 func SetTexts(message proto.Message, name string, texts []string) error {
 	if err := wire.SetTexts(message, name, texts); err != nil {
 		return invalid(err)
@@ -150,7 +173,8 @@ func SetTexts(message proto.Message, name string, texts []string) error {
 	return nil
 }
 
-// setParam sets what the path names. A body may repeat it, but not differ.
+// setParam sets a field from the path. The body may contain the same value, but not a
+// different one.
 func setParam(message proto.Message, name, text string) error {
 	field := message.ProtoReflect().Descriptor().Fields().ByTextName(name)
 	before, given := message.ProtoReflect().Get(field), message.ProtoReflect().Has(field)
@@ -163,7 +187,7 @@ func setParam(message proto.Message, name, text string) error {
 	return nil
 }
 
-// versionOf is the field by which a message tells its versions apart, if any.
+// versionOf returns the version field of a message, or nil if it has none.
 func versionOf(message proto.Message) protoreflect.FieldDescriptor {
 	field := message.ProtoReflect().Descriptor().Fields().ByName("version")
 	if field == nil || field.Kind() != protoreflect.Int64Kind {
@@ -172,7 +196,7 @@ func versionOf(message proto.Message) protoreflect.FieldDescriptor {
 	return field
 }
 
-// readIfMatch takes the version that is to be changed from the header.
+// readIfMatch sets the version to be changed from the If-Match header.
 func readIfMatch(request *http.Request, message proto.Message) error {
 	match, field := request.Header.Get("If-Match"), versionOf(message)
 	if match == "" || field == nil {

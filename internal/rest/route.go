@@ -11,17 +11,17 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Route is where a method is served.
+// Route is an HTTP route to a method.
 type Route struct {
 	*Endpoint
-	Verb   string // of HTTP
-	Path   string // as net/http has it
+	Verb   string // HTTP method
+	Path   string // in the syntax of net/http
 	Params []string
-	Body   bool // its fields come from the body, others from the query
-	Also   bool // the method has a route before this one
+	Body   bool // fields come from the body instead of the query
+	Also   bool // the method has an earlier route
 }
 
-// Status is what a request that was done is answered with.
+// Status returns the HTTP status of a successful response.
 func (r *Route) Status() int {
 	if proto.GetExtension(r.Method.Options(), fairleadv1.E_Created).(bool) {
 		return http.StatusCreated
@@ -29,13 +29,13 @@ func (r *Route) Status() int {
 	return http.StatusOK
 }
 
-// Pattern is what net/http calls it.
+// Pattern returns the route's pattern for http.ServeMux.
 func (r *Route) Pattern() string { return r.Verb + " " + r.Path }
 
 var pathParam = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// Routes lists where endpoints are served, in the order of the schema. A method
-// without an annotation is not served over REST.
+// Routes returns the routes of endpoints in the order of the schema. A method without an
+// HTTP annotation has no route.
 func Routes(endpoints []*Endpoint) ([]*Route, error) {
 	var routes []*Route
 	for _, endpoint := range endpoints {

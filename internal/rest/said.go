@@ -8,10 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// operation is what a store puts before an error: the words of what it was about to do.
+// operation matches the prefix that a store adds to an error: the name of the failed
+// operation.
 var operation = regexp.MustCompile(`^[a-z]+( [a-z]+)*: $`)
 
-// said is an error as callers read it.
+// said is an error with a text for callers.
 type said struct {
 	text string
 	err  error
@@ -20,9 +21,9 @@ type said struct {
 func (s said) Error() string { return s.text }
 func (s said) Unwrap() error { return s.err }
 
-// Said is an error as callers read it: without the names of operations of a store before
-// it, and without the word by which programs know a conflict, which its code and status
-// say. What else was added on the way stays.
+// Said returns an error with a text for callers. It removes the names of store operations
+// before the text, and the word that marks a conflict for programs, because code and status
+// already express it. Other additions are preserved.
 func Said(err error) error {
 	text := err.Error()
 	for inner := errors.Unwrap(err); inner != nil && errors.Unwrap(inner) != nil; inner = errors.Unwrap(inner) {

@@ -26,7 +26,7 @@ type Server struct {
 	Admit func(ctx context.Context, endpoint *Endpoint) error
 }
 
-// Handler serves everything below /api.
+// Handler returns the handler of everything below /api.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range s.Routes {
@@ -41,7 +41,8 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// nowhere answers where there is no route: for another verb there may be one.
+// nowhere responds to a request without a route. If the path has routes for other HTTP
+// methods, it lists those.
 func (s *Server) nowhere(mux *http.ServeMux, w http.ResponseWriter, request *http.Request) {
 	var verbs []string
 	for _, verb := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -85,7 +86,7 @@ func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Reques
 	}
 }
 
-// refuse answers with a problem, and logs what callers do not see of it.
+// refuse responds with a problem and logs the details that callers do not see.
 func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error) {
 	hidden := problemOf(err).Status == http.StatusInternalServerError || errors.Is(err, fairlead.ErrUnavailable)
 	if hidden && request.Context().Err() == nil {
@@ -94,7 +95,7 @@ func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error)
 	Refuse(w, err)
 }
 
-// Answer answers a request of an endpoint that no route serves.
+// Answer responds to a request of an endpoint without a route.
 func (s *Server) Answer(w http.ResponseWriter, request *http.Request, message proto.Message, err error) {
 	if err == nil {
 		err = s.answer(w, request, http.StatusOK, message)
@@ -104,7 +105,7 @@ func (s *Server) Answer(w http.ResponseWriter, request *http.Request, message pr
 	}
 }
 
-// packFrom is from how many bytes on an answer is packed.
+// packFrom is the size in bytes from which a response is compressed.
 const packFrom = 4 << 10
 
 func (s *Server) answer(w http.ResponseWriter, request *http.Request, status int, message proto.Message) error {
@@ -121,22 +122,22 @@ func (s *Server) answer(w http.ResponseWriter, request *http.Request, status int
 	body = append(body, '\n')
 	if len(body) < packFrom || !strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // a caller that has gone needs no answer
+		_, _ = w.Write(body) // a caller that has disconnected needs no response
 		return nil
 	}
 	header.Set("Content-Encoding", "gzip")
 	header.Add("Vary", "Accept-Encoding")
 	w.WriteHeader(status)
-	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that exists
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 	_, _ = packer.Write(body)
 	_ = packer.Close()
 	return nil
 }
 
-// heartbeat keeps a stream from looking dead.
+// heartbeat is the interval of comments that keep an idle stream from looking dead.
 const heartbeat = 15 * time.Second
 
-// stream answers with server-sent events, one per message.
+// stream responds with server-sent events, one per message.
 func (s *Server) stream(route *Route, message proto.Message, w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithCancel(request.Context())
 	defer cancel()
@@ -169,14 +170,14 @@ func (s *Server) stream(route *Route, message proto.Message, w http.ResponseWrit
 				if problemOf(err).Status == http.StatusInternalServerError {
 					s.Log.Error("stream failed", "path", request.URL.Path, "error", err)
 				}
-				_ = out.fail(err) // a caller that has gone needs no answer
+				_ = out.fail(err) // a caller that has disconnected needs no response
 			case err == nil:
-				out.begin() // there was nothing to say, which is an answer too
+				out.begin() // an empty stream is a valid response
 			}
 			return
 		}
 	}
-	cancel() // the caller has gone
+	cancel() // the caller has disconnected
 	<-result
 }
 
@@ -205,7 +206,7 @@ func (e *eventWriter) send(event proto.Message) error {
 	return e.write("data: " + string(body) + "\n\n")
 }
 
-// fail says why a stream that has begun ends before its time.
+// fail reports why a stream that has begun ends early.
 func (e *eventWriter) fail(err error) error {
 	body, err := json.Marshal(problemOf(err))
 	if err != nil {

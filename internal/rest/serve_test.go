@@ -23,7 +23,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// handlerOf serves the methods of the schema, of which one is changed.
+// handlerOf serves the methods of the schema after changing one of them.
 func handlerOf(t testing.TB, log io.Writer, name string, change func(*rest.Endpoint)) http.Handler {
 	t.Helper()
 	routes := echoes(t)
@@ -36,7 +36,7 @@ func handlerOf(t testing.TB, log io.Writer, name string, change func(*rest.Endpo
 	return (&rest.Server{Routes: routes, Log: slog.New(slog.NewTextHandler(log, nil)), Admit: admit}).Handler()
 }
 
-// watching is a handler whose stream of a job is that of the test.
+// watching returns a handler whose WatchJob stream is provided by the test.
 func watching(t testing.TB, log io.Writer, stream func(ctx context.Context, send func(proto.Message) error) error) http.Handler {
 	return handlerOf(t, log, "WatchJob", func(e *rest.Endpoint) {
 		e.Stream = func(ctx context.Context, _ proto.Message, send func(proto.Message) error) error {
@@ -64,7 +64,7 @@ func TestAStreamIsAnsweredAsServerSentEvents(t *testing.T) {
 		stream   func(ctx context.Context, send func(proto.Message) error) error
 		status   int
 		kind     string
-		body     string // what it begins with
+		body     string // expected beginning
 		isLogged bool
 	}{
 		"two events": {
@@ -112,7 +112,7 @@ func TestAStreamIsAnsweredAsServerSentEvents(t *testing.T) {
 	}
 }
 
-// leavingCaller is a caller that has gone: nothing can be written to it.
+// leavingCaller is a caller that has disconnected: writes to it fail.
 type leavingCaller struct{ *httptest.ResponseRecorder }
 
 func (leavingCaller) Write([]byte) (int, error) { return 0, errors.New("connection reset") }
@@ -131,11 +131,11 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// A caller, or what stands between, would take a stream for dead of which nothing comes.
+// Callers and intermediaries would consider an idle stream dead.
 func TestAStreamOfWhichNothingComesHasHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler := watching(t, io.Discard, func(context.Context, func(proto.Message) error) error {
-			time.Sleep(time.Minute) // of the bubble's clock
+			time.Sleep(time.Minute) // on the bubble's clock
 			return nil
 		})
 		answer := answerTo(t, handler, "GET", "/api/v1/jobs/7/watch", "")
@@ -192,8 +192,8 @@ func TestACallerThatHasGoneIsNotWorthALineOfTheLog(t *testing.T) {
 	}
 }
 
-// Of what callers cannot tell apart they learn nothing, and the log learns all; what the
-// caller has done wrong is not worth a line of the log.
+// Callers learn nothing about errors that they cannot distinguish, and the log contains all
+// details. Mistakes of callers are not logged.
 func TestWhatCallersDoNotSeeIsLogged(t *testing.T) {
 	for _, c := range []struct {
 		err      error
@@ -239,7 +239,7 @@ func TestAConflictIsAFailedPreconditionForWhoNamesAVersion(t *testing.T) {
 	}
 }
 
-// A worker has a version too, which is a text and no version of what is stored.
+// A worker also has a version. It is a string and not the version of a stored object.
 func TestAVersionThatIsATextIsNotMatched(t *testing.T) {
 	answer := answerTo(t, handlerOf(t, io.Discard, "", nil), "POST", "/api/v1/workers", `{"kinds":["k"],"version":"1"}`, "If-Match", `"3"`)
 	if answer.Code != 200 || answer.Header().Get("ETag") != "" {
@@ -280,7 +280,7 @@ func TestABodyIsTakenAsItIsOrPackedAndUpToABound(t *testing.T) {
 		"packed and cut off":  {pack(`{"jobs":[{"kind":"k"}]}`)[:20], "", "gzip", 400},
 		"packed otherwise":    {`{}`, "", "br", 415},
 		"another kind":        {`{}`, "text/xml", "", 415},
-		"as large as may be":  {spaces(rest.MaxBody), "", "", 400}, // it has no jobs
+		"as large as may be":  {spaces(rest.MaxBody), "", "", 400}, // contains no jobs
 		"too large":           {spaces(rest.MaxBody + 1), "", "", 413},
 		"too large, unpacked": {pack(spaces(rest.MaxBody + 1)), "", "gzip", 413},
 	} {

@@ -1,6 +1,6 @@
-// Package screen writes for people: tables, times, bars, and colours where there
-// is a terminal that wants them.
+// Package screen writes output for people: tables, times, bars, and colours on terminals
+// that support them.
 //
-// What it is given may come from anywhere, a failed call's answer for example.
-// Nothing of it reaches the terminal as a control character.
+// Its input may come from anywhere, for example from the response to a failed call. Nothing
+// in it reaches the terminal as a control character.
 package screen

@@ -2,8 +2,8 @@ package screen
 
 import "strings"
 
-// Bar is how much of a whole is used, so many cells wide. A whole of zero has no
-// end.
+// Bar returns a bar of width cells that shows the used part of a whole. If whole is 0, the
+// bar has no end.
 func Bar(used, whole, width int) string {
 	if whole <= 0 || width <= 0 {
 		return strings.Repeat("·", max(width, 0))
@@ -14,8 +14,7 @@ func Bar(used, whole, width int) string {
 
 var steps = []rune("▁▂▃▄▅▆▇█")
 
-// Spark draws the last of some values, each one cell wide and as high as it is
-// beside the largest.
+// Spark draws the last values, each one cell wide, scaled to the largest of them.
 func Spark(values []float64, width int) string {
 	values = values[max(len(values)-max(width, 0), 0):]
 	top := 0.0

@@ -8,17 +8,17 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Screen is where people read.
+// Screen is an output read by people.
 type Screen struct {
 	Out      io.Writer
-	Terminal bool // a person looks at it now: times are relative
+	Terminal bool // a person is watching: times are relative
 	Color    bool
-	Width    int // in cells; zero: as wide as it takes
+	Width    int // in cells; 0 = unlimited
 	Now      func() time.Time
 }
 
-// New looks at what w is. Colours are for terminals, unless the environment
-// speaks against them.
+// New returns a Screen for w and detects its properties. Colours are used on terminals,
+// unless the environment disables them.
 func New(w io.Writer, getenv func(string) string) *Screen {
 	s := &Screen{Out: w, Now: time.Now}
 	file, ok := w.(*os.File)
@@ -33,7 +33,7 @@ func New(w io.Writer, getenv func(string) string) *Screen {
 	return s
 }
 
-// IsTerminal reports whether a person may sit at the other end of r.
+// IsTerminal reports whether r is a terminal.
 func IsTerminal(r io.Reader) bool {
 	file, ok := r.(*os.File)
 	return ok && term.IsTerminal(file.Fd())

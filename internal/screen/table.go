@@ -10,25 +10,25 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Cell is one text of a table.
+// Cell is a cell of a table.
 type Cell struct {
 	Text  string
 	Tone  Tone
-	Right bool // numbers stand below each other
+	Right bool // align right, for numbers
 }
 
-// Table is rows under heads.
+// Table is a table with a header.
 type Table struct {
 	screen *Screen
 	heads  []string
 	rows   [][]Cell
 }
 
-// Table begins a table.
+// Table returns a new table.
 func (s *Screen) Table(heads ...string) *Table { return &Table{screen: s, heads: heads} }
 
-// Add adds a row. Cells are texts, numbers, times, durations, truths or Cells.
-// Zero times and durations and what is not true are left blank.
+// Add adds a row. Cells are strings, numbers, times, durations, booleans or Cells. Zero
+// times and durations and false are left blank.
 func (t *Table) Add(cells ...any) {
 	row := make([]Cell, len(cells))
 	for i, cell := range cells {
@@ -69,7 +69,7 @@ func (s *Screen) cell(value any) Cell {
 	return Cell{}
 }
 
-// Limit is a number of which zero means that there is none.
+// Limit returns the cell of a limit, where 0 means no limit.
 func Limit[N int32 | float64](n N) Cell {
 	if n == 0 {
 		return Cell{Text: "-", Tone: Faint, Right: true}
@@ -79,7 +79,7 @@ func Limit[N int32 | float64](n N) Cell {
 
 const gap = "  "
 
-// Write writes the table. On a screen of some width the last column gives way.
+// Write writes the table. If the screen has a limited width, the last column is shortened.
 func (t *Table) Write() error {
 	widths := make([]int, len(t.heads))
 	right := make([]bool, len(t.heads))
@@ -129,7 +129,7 @@ func (t *Table) line(out *strings.Builder, row []Cell, widths []int) {
 	out.WriteString(text + "\n")
 }
 
-// Rate is how many of something there are per second.
+// Rate returns the cell of a number per second.
 func Rate(n float64) Cell {
 	return Cell{Text: strconv.FormatFloat(n, 'f', 1, 64), Right: true}
 }

@@ -7,34 +7,34 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Clean makes a text one line without anything that a terminal would obey.
+// Clean converts text to one line without characters that a terminal would interpret.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
 			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d': // the joiner makes one emoji of several
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d': // the joiner combines several emoji into one
 			return '\ufffd'
 		}
 		return r
 	}, text)
 }
 
-// Cut shortens a text to so many cells.
+// Cut shortens text to a width in cells.
 func Cut(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
 
-// Width is how many cells a text takes.
+// Width returns the width of text in cells.
 func Width(text string) int { return ansi.StringWidth(text) }
 
-// Pad makes a text at least so many cells wide.
+// Pad pads text to a minimum width in cells.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
-// Tone says how a text is meant.
+// Tone is the meaning of a text, shown as a colour.
 type Tone int
 
-// The tones.
+// Values of Tone.
 const (
 	Plain Tone = iota
 	Faint
@@ -47,7 +47,7 @@ const (
 
 var codes = map[Tone]string{Faint: "2", Good: "32", Busy: "36", Warn: "33", Bad: "31", Head: "1"}
 
-// In gives a text its tone, if colours are wanted.
+// In returns text in a tone, if colours are enabled.
 func (s *Screen) In(tone Tone, text string) string {
 	code, ok := codes[tone]
 	if !s.Color || !ok || text == "" {
@@ -56,14 +56,14 @@ func (s *Screen) In(tone Tone, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// State is the state of a job, a batch or a sweep in its tone.
+// State returns the state of a job, a batch or a sweep in its tone.
 func State(state string) Cell {
 	tones := map[string]Tone{
 		"scheduled": Faint, "parked": Faint, "running": Busy, "waiting": Busy,
 		"succeeded": Good, "failed": Bad, "cancelled": Warn, "skipped": Faint,
-		"success": Good, "fail": Bad, "partial_fail": Bad, "cancel": Warn, // of batches and their tasks
+		"success": Good, "fail": Bad, "partial_fail": Bad, "cancel": Warn, // states of batches and their tasks
 		"rollback_running": Busy, "rollback_success": Good, "rollback_fail": Bad,
-		"stopping": Busy, "stopped": Warn, "finished": Good, // of sweeps
+		"stopping": Busy, "stopped": Warn, "finished": Good, // states of sweeps
 	}
 	return Cell{Text: state, Tone: tones[state]}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// When tells a time: on a terminal as "3m ago", else as RFC 3339 in UTC. The zero
-// time is nothing.
+// When formats a time: relative on a terminal, such as "3m ago", and as RFC 3339 in UTC
+// otherwise. The zero time gives an empty string.
 func (s *Screen) When(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -18,7 +18,7 @@ func (s *Screen) When(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Ago returns how long before now a time was, or how long after now it will be.
+// Ago returns how long before or after now a time is.
 func Ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case d > -time.Second && d < time.Second:
@@ -30,7 +30,7 @@ func Ago(t, now time.Time) string {
 	}
 }
 
-// Span tells a duration in its two largest units.
+// Span formats a duration in its two largest units.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -5,31 +5,30 @@ import (
 	"fmt"
 )
 
-// blob is bytes that can be read from any offset.
+// blob is content that can be read from any offset.
 type blob interface {
-	// identify asks what the content is now.
+	// identify returns the current identity of the content.
 	identify(ctx context.Context) (identity, error)
-	// expect makes readAt fail with ErrChanged if the content is another one.
+	// expect makes readAt fail with ErrChanged if the content has a different identity.
 	expect(identity)
-	// readAt fills p from an offset. It returns fewer bytes only with an error,
+	// readAt fills p from an offset. If it returns fewer bytes, it also returns an error,
 	// which is io.EOF at the end.
 	readAt(ctx context.Context, p []byte, offset int64) (int, error)
-	// blockSize is how much is best read at once.
+	// blockSize returns the preferred size of a read.
 	blockSize() int
 	close()
 }
 
-// identity is by what a change of the content is noticed. What is not known is
-// empty.
+// identity identifies the content to detect changes. Unknown fields are empty.
 type identity struct {
-	Size     int64  `json:"size"`               // -1 if the server does not say
-	Modified string `json:"modified,omitempty"` // the file's time, or Last-Modified
+	Size     int64  `json:"size"`               // -1 if the server does not report it
+	Modified string `json:"modified,omitempty"` // modification time of a file, or Last-Modified
 	ETag     string `json:"etag,omitempty"`
-	Head     string `json:"head,omitempty"` // hash of the beginning, of files
+	Head     string `json:"head,omitempty"` // hash of the beginning of a file
 	Ranges   bool   `json:"ranges,omitempty"`
 }
 
-// mustBe fails with ErrChanged unless the other is the same content.
+// mustBe returns ErrChanged if other identifies different content.
 func (i identity) mustBe(other identity) error {
 	var what string
 	switch {
@@ -47,6 +46,6 @@ func (i identity) mustBe(other identity) error {
 	return fmt.Errorf("%w: %s; restore it or start a new sweep", ErrChanged, what)
 }
 
-// differ is false if one of them is not known: a server need not repeat in
-// each part what it said of the whole.
+// differ reports whether two known values differ. It returns false if one of them is
+// unknown: a server need not repeat in each part what it reported for the whole.
 func differ(a, b string) bool { return a != "" && b != "" && a != b }

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// File reads the lines of a local file. It fails unless the file, after
-// following symbolic links, is a regular one below a directory of
-// Options.Roots.
+// File returns the lines of a local file. It fails unless the path, after resolving
+// symbolic links, is a regular file below a directory in Options.Roots.
 func File(path string, options Options) (*Lines, error) {
 	options, err := options.withDefaults()
 	if err != nil {
@@ -34,15 +33,15 @@ func File(path string, options Options) (*Lines, error) {
 
 var errNotAllowed = errors.New("the file is not in a directory that sweeps may read; ask the operator to allow its directory")
 
-// openBelow opens a file through the root that it is below, so that no link can
-// be put in its way between looking and opening.
+// openBelow opens a file through its root directory, so that no link can be inserted
+// between the check and the open.
 func openBelow(roots []string, path string) (*os.File, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("the path must be absolute")
 	}
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		// The error must not say whether a file exists elsewhere.
+		// The error must not reveal whether a file exists elsewhere.
 		if !belowAny(roots, filepath.Clean(path)) {
 			return nil, errNotAllowed
 		}
@@ -68,7 +67,7 @@ func openRegular(dir, inside string) (*os.File, error) {
 		return nil, plainError(err)
 	}
 	defer root.Close()
-	// Opening a pipe would wait for a writer, so look first.
+	// Opening a pipe would wait for a writer, so check the type first.
 	info, err := root.Stat(inside)
 	if err != nil {
 		return nil, plainError(err)
@@ -100,7 +99,7 @@ func below(dir, path string) (inside string, ok bool) {
 	return inside, true
 }
 
-// plainError leaves out the path, which the caller names.
+// plainError removes the path from an error, because the caller adds it.
 func plainError(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {
@@ -109,7 +108,7 @@ func plainError(err error) error {
 	return err
 }
 
-// file is a blob of a local file.
+// file is the blob of a local file.
 type file struct {
 	roots []string
 	path  string
@@ -118,7 +117,7 @@ type file struct {
 	f        *os.File
 }
 
-// headSize is how much of the beginning is compared.
+// headSize is the size of the beginning that is compared.
 const headSize = 64 << 10
 
 func (b *file) identify(context.Context) (identity, error) {
@@ -144,7 +143,7 @@ func (b *file) reopen() error {
 	return err
 }
 
-// stat is the identity without the beginning.
+// stat returns the identity without the hash of the beginning.
 func (b *file) stat() (identity, error) {
 	info, err := b.f.Stat()
 	if err != nil {
@@ -172,7 +171,7 @@ func (b *file) readAt(ctx context.Context, p []byte, offset int64) (int, error) 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, plainError(err)
 	}
-	// Written to meanwhile: what was read may be either.
+	// The file was modified during the read: the data may be old or new.
 	is, statErr := b.stat()
 	if statErr != nil {
 		return 0, statErr
@@ -187,7 +186,7 @@ func (b *file) blockSize() int { return 256 << 10 }
 
 func (b *file) close() {
 	if b.f != nil {
-		_ = b.f.Close() // it was only read
+		_ = b.f.Close() // opened only for reading
 		b.f = nil
 	}
 }

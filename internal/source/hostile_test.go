@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A server cannot hold the reading of a list, and errors do not tell from where it was
-// read.
+// A server cannot block the reading of a list, and errors do not reveal the URL of the
+// list.
 func TestNoServerHoldsAList(t *testing.T) {
 	for what, answer := range map[string]string{
 		"switches protocols": "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",

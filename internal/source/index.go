@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// index is the state of Lines: what it was made of, how far it has come, and
-// samples of where lines begin.
+// index is the state of Lines: the identity of its content, the progress of counting, and
+// samples of line offsets.
 type index struct {
 	Identity *identity `json:"identity"`
-	Lines    int64     `json:"lines"`  // whose ends are before Offset
-	Offset   int64     `json:"offset"` // where the next line begins
+	Lines    int64     `json:"lines"`  // lines that end before Offset
+	Offset   int64     `json:"offset"` // offset of the next line
 	Complete bool      `json:"complete,omitempty"`
-	Every    int64     `json:"every"`   // sample j is the line j × Every
-	Samples  samples   `json:"samples"` // never more than Options.Samples
+	Every    int64     `json:"every"`   // sample j is line j × Every
+	Samples  samples   `json:"samples"` // at most Options.Samples
 }
 
-// samples are offsets that grow. As JSON they are the differences, as varints in
-// base64: a few bytes each.
+// samples are ascending offsets. Their JSON form contains the differences as varints in
+// base64, a few bytes each.
 type samples []int64
 
-// MarshalJSON packs the offsets.
+// MarshalJSON encodes the offsets.
 func (s samples) MarshalJSON() ([]byte, error) {
 	packed, last := []byte{}, int64(0)
 	for _, offset := range s {
@@ -36,7 +36,7 @@ func (s samples) MarshalJSON() ([]byte, error) {
 	return json.Marshal(packed)
 }
 
-// UnmarshalJSON unpacks them. It fails if they do not grow.
+// UnmarshalJSON decodes the offsets. It fails if they do not ascend.
 func (s *samples) UnmarshalJSON(text []byte) error {
 	var packed []byte
 	if err := json.Unmarshal(text, &packed); err != nil {
@@ -54,7 +54,7 @@ func (s *samples) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// before is the last sample at or before a line.
+// before returns the last sample at or before a line.
 func (x *index) before(line int64) (sample, offset int64) {
 	if len(x.Samples) == 0 {
 		return 0, 0
@@ -63,8 +63,8 @@ func (x *index) before(line int64) (sample, offset int64) {
 	return at * x.Every, x.Samples[at]
 }
 
-// begin notes where the next line begins. When there are too many
-// samples every other one goes.
+// begin records the offset of the next line. When there are too many samples, it drops
+// every other one.
 func (x *index) begin(offset int64, most int) {
 	if x.Lines%x.Every == 0 {
 		if len(x.Samples) == most {
@@ -82,7 +82,7 @@ func (x *index) begin(offset int64, most int) {
 	x.Lines++
 }
 
-// State describes what was counted.
+// State returns the index of the lines counted so far.
 func (l *Lines) State() (json.RawMessage, error) {
 	if l.index.Identity == nil {
 		return nil, nil
@@ -90,8 +90,8 @@ func (l *Lines) State() (json.RawMessage, error) {
 	return json.Marshal(l.index)
 }
 
-// Restore takes up where counting was, or the whole count. Whether the content
-// is still the same is found when it is read.
+// Restore sets the index of a partial or complete count. Changes of the content are
+// detected when it is read.
 func (l *Lines) Restore(state json.RawMessage) error {
 	if len(state) == 0 {
 		return nil
@@ -108,8 +108,8 @@ func (l *Lines) Restore(state json.RawMessage) error {
 	return l.Close()
 }
 
-// count reads on from where the index is, block by block, and keeps the state
-// now and then.
+// count continues at the end of the index, block by block, and saves the state from time to
+// time.
 func (l *Lines) count(ctx context.Context) error {
 	b := l.open()
 	defer b.close()
@@ -128,7 +128,7 @@ func (l *Lines) count(ctx context.Context) error {
 				return fmt.Errorf("read %s: %w", l.name, err)
 			}
 			l.index.Complete = true
-			l.index.Identity.Size = offset // the server may not have said
+			l.index.Identity.Size = offset // the server may not have reported it
 			return l.save(ctx)
 		}
 		if err != nil {
@@ -143,7 +143,7 @@ func (l *Lines) count(ctx context.Context) error {
 	}
 }
 
-// countBlock is how much is read at once while everything is.
+// countBlock is the size of a read while all lines are counted.
 const countBlock = 4 << 20
 
 func (l *Lines) save(ctx context.Context) error {
@@ -160,14 +160,14 @@ func (l *Lines) save(ctx context.Context) error {
 	return nil
 }
 
-// counter finds where lines begin. A line is noted when its end was seen, so
+// counter finds the offsets of lines. It records a line when it has seen the line's end, so
 // that the index is always at the start of a line.
 type counter struct {
 	index   *index
 	most    int
 	maxLine int
-	start   int64 // of the line whose end was not seen
-	length  int64 // of it, so far
+	start   int64 // offset of the line whose end was not seen yet
+	length  int64 // length of that line so far
 }
 
 func (c *counter) add(block []byte) error {
@@ -192,7 +192,8 @@ func (c *counter) add(block []byte) error {
 	}
 }
 
-// bound allows one byte more, which may be the CR of an end that was not seen.
+// bound returns an error if a line is too long. It allows one extra byte, which may be the
+// CR of a line end not seen completely.
 func (c *counter) bound(length int64, last byte) error {
 	allowed := int64(c.maxLine) + 1
 	if last != 0 && last != '\r' {
@@ -204,7 +205,7 @@ func (c *counter) bound(length int64, last byte) error {
 	return nil
 }
 
-// end notes a last line without an end.
+// end records a last line without a line end.
 func (c *counter) end(size int64) error {
 	if c.length > 0 {
 		if err := c.bound(c.length, 'x'); err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Indexes is a source without data: its items are the indexes of [From, To).
+// Indexes is a source without data. Its items are the indexes of [From, To).
 type Indexes struct{ From, To int64 }
 
-// Bounds are the indexes themselves.
+// Bounds returns From and To.
 func (r Indexes) Bounds(context.Context) (from, to int64, err error) {
 	if r.From > r.To {
 		return 0, 0, fmt.Errorf("source: from (%d) must not be greater than to (%d)", r.From, r.To)
@@ -17,7 +17,7 @@ func (r Indexes) Bounds(context.Context) (from, to int64, err error) {
 	return r.From, r.To, nil
 }
 
-// Read numbers the items.
+// Read returns items that consist only of their indexes.
 func (r Indexes) Read(_ context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	from, to = max(from, r.From), min(to, r.To)
 	for n < len(items) && from < to {
@@ -28,11 +28,11 @@ func (r Indexes) Read(_ context.Context, from, to int64, items []Item) (n int, n
 	return n, from, nil
 }
 
-// State is empty: there is nothing to learn.
+// State returns nil, because Indexes has no state.
 func (r Indexes) State() (json.RawMessage, error) { return nil, nil }
 
-// Restore has nothing to take.
+// Restore does nothing, because Indexes has no state.
 func (r Indexes) Restore(json.RawMessage) error { return nil }
 
-// Close has nothing to end.
+// Close does nothing.
 func (r Indexes) Close() error { return nil }

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Options are how lines are read. The zero value reads nothing: files need
-// Roots, URLs a Client.
+// Options configures how lines are read. The zero value reads nothing: files require Roots,
+// and URLs require Client.
 type Options struct {
 	Roots  []string     // directories below which files may be read
-	Client *http.Client // for URLs; it guards which addresses are called
+	Client *http.Client // for URLs; it restricts the addresses that may be called
 
 	MaxLine int           // bytes in a line; default 64 KiB, at most 1 MiB
-	Samples int           // offsets that are kept, whatever the size; default 2048
-	Timeout time.Duration // of one call or one block; default 30s
+	Samples int           // number of offsets to store, regardless of the content's size; default 2048
+	Timeout time.Duration // for one call or one block; default 30s
 
-	// Save keeps the state while the lines are counted for the first time, about
-	// every SaveEvery (default 1s), so that a crash does not begin again.
+	// Save stores the state while the lines are counted for the first time, about every
+	// SaveEvery (default 1s), so that counting does not start over after a crash.
 	Save      func(ctx context.Context, state json.RawMessage) error
 	SaveEvery time.Duration
 }
@@ -49,26 +49,27 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Lines is the lines of a file or URL. An empty line is an item like any
-// other; the end of the last line may be missing; line ends are LF or CRLF and
-// no part of the item.
+// Lines contains the lines of a file or URL. An empty line is an item like any other. The
+// end of the last line may be missing. Line ends are LF or CRLF and not part of the item.
 //
-// The first Bounds reads all of it once and keeps the offsets of a bounded
-// number of lines, evenly spread. Read begins at the nearest offset before.
+// The first call of Bounds reads all content once and stores the offsets of a limited
+// number of evenly spread lines. Read starts at the nearest offset before the requested
+// line.
 type Lines struct {
 	name    string
 	options Options
 	open    func() blob
 	index   index
-	checked bool      // the content is known to be what the index describes
+	checked bool      // the content is known to match the index
 	cursors []*cursor // most recently used first
 }
 
-// maxCursors is how many places are read from without seeking: the sweep's
-// own, and those of items that are tried again.
+// maxCursors is the number of positions at which reading continues without seeking: the
+// sweep's own, and those of retried items.
 const maxCursors = 3
 
-// Bounds counts the lines, unless the state has them already.
+// Bounds returns the range of line numbers. It counts the lines unless the restored state
+// contains the count.
 func (l *Lines) Bounds(ctx context.Context) (from, to int64, err error) {
 	if err := l.check(ctx); err != nil {
 		return 0, 0, err
@@ -81,8 +82,8 @@ func (l *Lines) Bounds(ctx context.Context) (from, to int64, err error) {
 	return 0, l.index.Lines, nil
 }
 
-// check compares the content with what the index was made of. Later reads
-// notice changes in each answer.
+// check compares the identity of the content with that of the index. Later reads detect
+// changes in each response.
 func (l *Lines) check(ctx context.Context) error {
 	if l.checked {
 		return nil
@@ -126,7 +127,7 @@ func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 	return len(items), from + int64(len(items)), nil
 }
 
-// fill copies the lines into one piece of memory.
+// fill copies the lines into one allocation.
 func (l *Lines) fill(ctx context.Context, c *cursor, from int64, items []Item) error {
 	for c.line < from {
 		if _, err := c.next(ctx); err != nil {
@@ -151,9 +152,9 @@ func (l *Lines) fill(ctx context.Context, c *cursor, from int64, items []Item) e
 	return nil
 }
 
-// cursorAt finds a cursor that is at the line or less far before it than the
-// nearest sample, or that has read up to that sample already, else it makes one
-// there.
+// cursorAt returns a cursor at the line. It reuses a cursor that is closer to the line than
+// the nearest sample or has already read up to that sample. Otherwise, it creates a cursor
+// at the sample.
 func (l *Lines) cursorAt(line int64) *cursor {
 	sample, offset := l.index.before(line)
 	best := -1
@@ -188,7 +189,7 @@ func (l *Lines) drop(c *cursor) {
 	}
 }
 
-// Close closes files and answers that are being read.
+// Close closes open files and HTTP responses.
 func (l *Lines) Close() error {
 	for len(l.cursors) > 0 {
 		l.drop(l.cursors[0])
@@ -196,20 +197,20 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// cursor reads line after line.
+// cursor reads consecutive lines.
 type cursor struct {
 	blob    blob
 	maxLine int
 	block   int
 
-	line   int64  // the number of the next line
-	offset int64  // where what follows the buffer begins
-	memory []byte // what the buffer is part of
-	buffer []byte // read and not yet returned
-	ended  bool   // nothing follows the buffer
+	line   int64  // number of the next line
+	offset int64  // offset after the buffer
+	memory []byte // memory that contains the buffer
+	buffer []byte // data read and not yet returned
+	ended  bool   // the buffer contains the last data
 }
 
-// next returns the next line without its end. It is valid until the next call.
+// next returns the next line without its line end. The line is valid until the next call.
 func (c *cursor) next(ctx context.Context) ([]byte, error) {
 	searched := 0
 	for {
@@ -220,7 +221,7 @@ func (c *cursor) next(ctx context.Context) ([]byte, error) {
 			return withoutCR(line), nil
 		}
 		searched = len(c.buffer)
-		if searched > c.maxLine+1 { // the one is a CR
+		if searched > c.maxLine+1 { // the extra byte is a CR
 			return nil, tooLong(c.line, c.maxLine)
 		}
 		if c.ended {
@@ -238,7 +239,7 @@ func (c *cursor) next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// more reads the next block behind what is left of the buffer.
+// more reads the next block and appends it to the rest of the buffer.
 func (c *cursor) more(ctx context.Context) error {
 	if need := c.block + c.maxLine + 2; cap(c.memory) < need {
 		c.memory = make([]byte, need)

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// naiveLines is what Lines must return.
+// naiveLines returns the expected lines.
 func naiveLines(content string) []string {
 	if content == "" {
 		return nil
@@ -98,8 +98,8 @@ func TestLinesAreWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Whatever is read in whatever order, with few samples, by a run that restored the
-// state: it is the same lines.
+// Reads in any order, with few samples and by a run that restored the state, return the
+// same lines.
 func TestAnyPartOfAFileCanBeRead(t *testing.T) {
 	dir := t.TempDir()
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")

@@ -6,22 +6,22 @@ import (
 	"fmt"
 )
 
-// Listed is a list that is stored elsewhere, and read some items at a time.
+// Listed is a list stored elsewhere and read in parts.
 type Listed struct {
 	count int64
 	read  func(ctx context.Context, from int64) ([]string, error)
 
-	first int64 // index of the first of some
+	first int64 // index of the first item of some
 	some  []string
 }
 
-// NewListed makes a source of so many items. read returns those from an index on, at
-// least one of them.
+// NewListed returns a source of count items. read returns items from an index on, at least
+// one.
 func NewListed(count int64, read func(ctx context.Context, from int64) ([]string, error)) *Listed {
 	return &Listed{count: count, read: read}
 }
 
-// Bounds are known.
+// Bounds returns 0 and the number of items.
 func (l *Listed) Bounds(context.Context) (from, to int64, err error) { return 0, l.count, nil }
 
 // Read returns items.
@@ -30,7 +30,7 @@ func (l *Listed) Read(ctx context.Context, from, to int64, items []Item) (n int,
 	for next = max(from, 0); next < to && n < len(items); n++ {
 		if next < l.first || next >= l.first+int64(len(l.some)) {
 			if n > 0 {
-				return n, next, nil // the others are read by the next call
+				return n, next, nil // the next call reads the others
 			}
 			if l.some, err = l.read(ctx, next); err != nil {
 				return 0, from, err
@@ -45,13 +45,13 @@ func (l *Listed) Read(ctx context.Context, from, to int64, items []Item) (n int,
 	return n, next, nil
 }
 
-// State is nothing: all is known.
+// State returns nil, because Listed has no state.
 func (l *Listed) State() (json.RawMessage, error) { return nil, nil }
 
-// Restore has nothing to do.
+// Restore does nothing, because Listed has no state.
 func (l *Listed) Restore(json.RawMessage) error { return nil }
 
-// Close forgets what was read.
+// Close discards the items in memory.
 func (l *Listed) Close() error {
 	l.some = nil
 	return nil

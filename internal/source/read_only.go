@@ -6,14 +6,14 @@ import (
 	"errors"
 )
 
-// transactor is what can begin transactions, as *sql.DB can.
+// transactor begins transactions, like *sql.DB.
 type transactor interface {
 	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
 }
 
-// readOnly calls use with a Querier that can change nothing, if the database offers
-// that: in a transaction that only reads. A setting of the session would
-// stay behind in connections that others use as well.
+// readOnly calls use with a Querier that runs in a read-only transaction, if the querier
+// supports transactions. A session setting instead would remain in connections that other
+// callers share.
 func readOnly(ctx context.Context, querier Querier, use func(Querier) error) error {
 	begin, ok := querier.(transactor)
 	if !ok {
@@ -29,7 +29,7 @@ func readOnly(ctx context.Context, querier Querier, use func(Querier) error) err
 	return ended(tx.Commit())
 }
 
-// ended is an error other than that the transaction is over already.
+// ended returns err unless it only says that the transaction has already ended.
 func ended(err error) error {
 	if errors.Is(err, sql.ErrTxDone) {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// rowWriter writes rows of one query as JSON.
+// rowWriter encodes the rows of one query as JSON.
 type rowWriter struct {
-	names  [][]byte // with quotes, colon and what comes before
+	names  [][]byte // quoted, with the separator before and the colon after
 	isJSON []bool
 	key    int
 	values []any
@@ -51,7 +51,7 @@ func newRowWriter(rows *sql.Rows, key string) (*rowWriter, error) {
 	return w, nil
 }
 
-// item scans the present row.
+// item returns the current row as an item.
 func (w *rowWriter) item(rows *sql.Rows) (Item, error) {
 	if err := rows.Scan(w.scan...); err != nil {
 		return Item{}, err
@@ -70,7 +70,7 @@ func (w *rowWriter) item(rows *sql.Rows) (Item, error) {
 	return Item{Index: key, Data: append(text, '}')}, nil
 }
 
-// integer reads a key. Some drivers return numbers as text.
+// integer converts a key to an integer. Some drivers return numbers as text.
 func integer(value any) (int64, error) {
 	switch v := value.(type) {
 	case int64:
@@ -83,8 +83,8 @@ func integer(value any) (int64, error) {
 	return 0, fmt.Errorf("a key is %v, of type %T; keys must be integers", value, value)
 }
 
-// appendJSON writes what a driver may return. Bytes are text if they can be, as
-// drivers return text as bytes, else base64.
+// appendJSON appends a value returned by a driver as JSON. Valid UTF-8 bytes become a
+// string, because drivers return text as bytes; other bytes are encoded in base64.
 func appendJSON(to []byte, value any, isJSON bool) ([]byte, error) {
 	switch v := value.(type) {
 	case []byte:

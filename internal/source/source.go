@@ -1,9 +1,9 @@
-// Package source reads the items of a sweep: plain indexes, the lines of a file
-// or URL, the rows of a table.
+// Package source reads the items of a sweep: plain indexes, the lines of a file or URL, or
+// the rows of a table.
 //
-// Items have absolute indexes and can be read from any of them on. A source may
-// have to look at everything once to allow that; what it learned is its state,
-// small and kept by the caller, so that no run looks twice.
+// Items have absolute indexes, and reading can start at any of them. A source may need to
+// scan all its content once to allow that. The result is its state, which is small and
+// stored by the caller, so that later runs need not scan again.
 package source
 
 import (
@@ -12,44 +12,45 @@ import (
 	"errors"
 )
 
-// ErrChanged is the error of a source whose content is no longer what its state
-// describes. Indexes would mean other items, so nothing more is read.
+// ErrChanged is the error of a source whose content no longer matches its state. The
+// indexes would refer to different items, so the source stops reading.
 var ErrChanged = errors.New("the source has changed")
 
-// Item is one item.
+// Item is an item of a source.
 type Item struct {
 	Index int64
-	Data  []byte // a line, a row as JSON, or nil if the index is all there is; it belongs to the caller
+	Data  []byte // a line, a row as JSON, or nil if the item has only an index; owned by the caller
 }
 
-// Source is where items come from. It is not safe for concurrent use: each
-// shard has its own, with the same state.
+// Source provides the items of a sweep. It is not safe for concurrent use: each shard has
+// its own Source with the same state.
 type Source interface {
-	// Bounds are the indexes [from, to) in which all items are. It may take long
-	// the first time. It fails with ErrChanged.
+	// Bounds returns the range of indexes [from, to) that contains all items. The first
+	// call may take a long time. It returns ErrChanged if the content has changed.
 	Bounds(ctx context.Context) (from, to int64, err error)
 
-	// Read fills items with the first of [from, to), in order, and returns how
-	// many there are and the index up to which it has looked: below next there are
-	// no others than these. It reads at least one index if there is room for an
-	// item. Reading on from next is cheap, reading elsewhere need not be. It fails
-	// with ErrChanged; other errors may pass.
+	// Read fills items with the first items of [from, to), in order. It returns their
+	// number and the index up to which it has read: the range from from to next contains no
+	// other items. It reads at least one index if there is room for an item. Continuing at
+	// next is cheap; reading elsewhere may be expensive. It returns ErrChanged if the
+	// content has changed; other errors may be transient.
 	Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error)
 
-	// State is what Restore needs in order to read on, also in another process.
+	// State returns the data that Restore needs to continue reading, possibly in another
+	// process.
 	State() (json.RawMessage, error)
 
-	// Restore takes what State returned. An empty state is none.
+	// Restore sets the state returned by State. An empty state means none.
 	Restore(state json.RawMessage) error
 
-	// Close ends what is open.
+	// Close releases open resources.
 	Close() error
 }
 
-// Sparse is a source in which most indexes may have no item.
+// Sparse is a source in which many indexes may have no item.
 type Sparse interface {
 	Source
 
-	// Next is the first index of [from, to) that has an item, or to.
+	// Next returns the first index of [from, to) with an item, or to if there is none.
 	Next(ctx context.Context, from, to int64) (int64, error)
 }

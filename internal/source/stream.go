@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// stream is an answer that is read from start to end, of a server that does not
-// support ranges.
+// stream is an HTTP response read from start to end, from a server that does not support
+// ranges.
 type stream struct {
 	answer  *http.Response
 	cancel  context.CancelFunc
@@ -20,7 +20,8 @@ type stream struct {
 	at      int64
 }
 
-// readStream reads on, or from the start again if the offset is behind.
+// readStream continues the stream, or restarts it if the offset is before the current
+// position.
 func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, error) {
 	if b.stream == nil || b.stream.at > offset {
 		b.close()
@@ -41,14 +42,14 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 		return n, io.EOF
 	}
 	at := b.stream.at
-	b.close() // what is left of it is of no use
+	b.close() // the rest of it is useless
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
 	return 0, fmt.Errorf("the connection was closed after %d bytes of the response (%s): %w", at, outbound.Reason(err).Error(), errPassing)
 }
 
-// openStream begins an answer that outlives the call which began it.
+// openStream requests a response that stays open after the call that requested it.
 func (b *remote) openStream(ctx context.Context) (*stream, error) {
 	living, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, cancel)()
@@ -74,8 +75,8 @@ func (b *remote) openStream(ctx context.Context) (*stream, error) {
 	return s, nil
 }
 
-// readAt drops what is before the offset. The stream ends with the context, and
-// when nothing has come for the timeout.
+// readAt skips data before the offset. It closes the stream if the context ends or no data
+// arrives within the timeout.
 func (s *stream) readAt(ctx context.Context, p []byte, offset int64) (int, error) {
 	defer context.AfterFunc(ctx, s.cancel)()
 	watch := time.AfterFunc(s.timeout, s.cancel)

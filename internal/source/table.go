@@ -12,42 +12,42 @@ import (
 	"time"
 )
 
-// Querier is the part of *sql.DB that a table is read with. One that can begin
-// transactions, as *sql.DB can, is read in transactions that change nothing.
+// Querier is the part of *sql.DB used to read a table. If it can begin transactions, like
+// *sql.DB, the table is read in read-only transactions.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Dialect is how a database writes names and parameters.
+// Dialect is the syntax that a database uses for names and parameters.
 type Dialect int
 
-// The dialects.
+// Supported dialects.
 const (
 	Postgres Dialect = iota
-	MySQL            // and MariaDB
+	MySQL            // including MariaDB
 	SQLite
 )
 
-// Database is where tables are.
+// Database is a database that contains tables to read.
 type Database struct {
 	Querier Querier
 	Dialect Dialect
 }
 
-// TableOptions name what is read.
+// TableOptions specifies the table to read.
 type TableOptions struct {
 	Dialect  Dialect
-	Database string   // its name, for errors
+	Database string   // name of the database, for errors
 	Table    string   // name, or schema.name
 	Key      string   // an integer column with a unique index
-	Columns  []string // what an item has beside the key; empty for all
+	Columns  []string // columns of an item in addition to the key; empty for all
 
-	Timeout time.Duration // of one query; default 30s
-	MaxAge  time.Duration // for which rows may have been read ahead; default 1s
+	Timeout time.Duration // for one query; default 30s
+	MaxAge  time.Duration // maximum age of rows read ahead; default 1s
 }
 
-// Table is the rows of a table. The index of an item is its key, so an index
-// without a row is no item, and rows that come or go do not move the others. An
+// Table contains the rows of a table. The index of an item is its key: an index without a
+// row has no item, and inserted or deleted rows do not affect the indexes of others. An
 // item is the row as a JSON object.
 type Table struct {
 	querier Querier
@@ -56,31 +56,32 @@ type Table struct {
 	ahead   ahead
 }
 
-// tableState keeps the bounds, so that all shards and runs agree on them.
+// tableState stores the bounds, so that all shards and runs use the same ones.
 type tableState struct {
 	Known bool  `json:"known"`
 	From  int64 `json:"from"`
 	To    int64 `json:"to"`
 }
 
-// ahead is rows that were read and not yet returned.
+// ahead contains rows that were read and not yet returned.
 type ahead struct {
 	items []Item
-	from  int64 // all rows of [from, to) are among them
+	from  int64 // contains all rows of [from, to)
 	to    int64
 	at    time.Time
 }
 
-// aheadRows is how many rows are read at once.
+// aheadRows is the number of rows read at once.
 const aheadRows = 256
 
-// largestKey leaves room for sums, as windows need it.
+// largestKey is the largest supported key. It leaves room for the sums that windows
+// compute.
 const largestKey = 1 << 62
 
-// nameForm is stricter than any database, so that a name can be nothing else.
+// nameForm is stricter than any database, so that a name cannot contain other SQL.
 var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
-// OpenTable reads the rows of a table. It fails if a name is not made of
+// OpenTable returns the rows of a table. It fails if a name contains characters other than
 // letters, digits and underscores.
 func OpenTable(querier Querier, options TableOptions) (*Table, error) {
 	schema, name, dotted := strings.Cut(options.Table, ".")
@@ -106,7 +107,7 @@ func OpenTable(querier Querier, options TableOptions) (*Table, error) {
 	return &Table{querier: querier, options: options}, nil
 }
 
-// quote makes a name one that cannot be mistaken for a keyword.
+// quote quotes a name, so that it cannot be taken for a keyword.
 func (t *Table) quote(name string) string {
 	mark := `"`
 	if t.options.Dialect == MySQL {
@@ -122,8 +123,8 @@ func (t *Table) parameter(n int) string {
 	return "?"
 }
 
-// Bounds are the least and the greatest key when they were first asked for. Of
-// an empty table both are zero.
+// Bounds returns the smallest and the largest key at the time of the first call. If the
+// table is empty, both are 0.
 func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
 	if t.state.Known {
 		return t.state.From, t.state.To, nil
@@ -151,7 +152,7 @@ func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// Read returns rows. Those read ahead are as old as MaxAge at most.
+// Read returns rows. Rows read ahead are at most MaxAge old.
 func (t *Table) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	if from >= to || len(items) == 0 {
 		return 0, from, nil
@@ -173,7 +174,7 @@ func (t *Table) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 	return n, min(to, covered), nil
 }
 
-// Next finds the next row.
+// Next returns the key of the next row.
 func (t *Table) Next(ctx context.Context, from, to int64) (int64, error) {
 	if from >= to {
 		return to, nil
@@ -188,9 +189,9 @@ func (t *Table) Next(ctx context.Context, from, to int64) (int64, error) {
 	return to, nil
 }
 
-// rows are the first ones from a key on, and how far they reach. None means
-// that there are none at all. What is behind those read ahead is read without
-// giving them up.
+// rows returns the first rows from a key on and the end of the range that they cover. An
+// empty result means that there are no more rows. For a key before the rows read ahead, it
+// reads a single row and keeps the others.
 func (t *Table) rows(ctx context.Context, from int64) (rows []Item, covered int64, err error) {
 	fresh := time.Since(t.ahead.at) <= t.options.MaxAge
 	if fresh && from < t.ahead.from {
@@ -255,7 +256,7 @@ func (t *Table) fetch(ctx context.Context, from int64, most int) (ahead, error) 
 	return fetched, err
 }
 
-// query calls scan for each row.
+// query runs a query and calls scan for each row.
 func (t *Table) query(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, t.options.Timeout)
 	defer cancel()
@@ -281,7 +282,7 @@ func (t *Table) query(ctx context.Context, query string, args []any, scan func(*
 	return nil
 }
 
-// State is the bounds.
+// State returns the bounds as JSON.
 func (t *Table) State() (json.RawMessage, error) {
 	if !t.state.Known {
 		return nil, nil
@@ -289,7 +290,7 @@ func (t *Table) State() (json.RawMessage, error) {
 	return json.Marshal(t.state)
 }
 
-// Restore takes the bounds.
+// Restore sets the bounds.
 func (t *Table) Restore(state json.RawMessage) error {
 	if len(state) == 0 {
 		return nil
@@ -300,5 +301,5 @@ func (t *Table) Restore(state json.RawMessage) error {
 	return nil
 }
 
-// Close has nothing to end: the database is the caller's.
+// Close does nothing, because the caller owns the database.
 func (t *Table) Close() error { return nil }

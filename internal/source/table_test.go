@@ -111,7 +111,7 @@ func TestRowsOfEachDatabase(t *testing.T) {
 	}
 }
 
-// Any part of any set of keys is read as a plain list would have it.
+// Any range of any set of keys is read with the same result as from a plain list.
 func TestAnyPartOfATableCanBeRead(t *testing.T) {
 	db := openSQLite(t)
 	exec(t, db, "CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT)")
@@ -119,7 +119,7 @@ func TestAnyPartOfATableCanBeRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		exec(t, db, "DELETE FROM list")
 		step := rapid.Int64Range(1, 5).Draw(t, "step")
-		n := rapid.Int64Range(0, 700).Draw(t, "rows") // more than are read at once
+		n := rapid.Int64Range(0, 700).Draw(t, "rows") // more than are read ahead at once
 		first := rapid.Int64Range(-100, 100).Draw(t, "first")
 		exec(t, db, fmt.Sprintf("INSERT INTO list WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM c WHERE i+1 < %d) SELECT %d + i*%d, 'name ' || i FROM c WHERE %d > 0", n, first, step, n))
 		var keys []int64
@@ -233,7 +233,7 @@ func TestIndexesAreTheirOwnItems(t *testing.T) {
 	}
 }
 
-// Not even a view that writes can change anything.
+// A table is read without side effects, even through a view that writes.
 func TestATableIsOnlyRead(t *testing.T) {
 	db := openDB(t, "pgx", testdb.Postgres(t))
 	exec(t, db, "CREATE TABLE log (id bigint)",

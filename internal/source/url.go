@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// URL reads the lines behind an http or https URL, with Options.Client, in
-// blocks if the server supports ranges. If it does not, everything is read from
-// the start again whenever reading does not simply go on.
+// URL returns the lines at an http or https URL. It uses Options.Client and reads blocks if
+// the server supports ranges. Otherwise, each read that does not continue the previous one
+// starts over from the beginning.
 func URL(address string, options Options) (*Lines, error) {
 	options, err := options.withDefaults()
 	if err != nil {
@@ -32,7 +32,7 @@ func URL(address string, options Options) (*Lines, error) {
 	if options.Client == nil {
 		return nil, errors.New("source: URLs cannot be read here: no HTTP client was given")
 	}
-	// What follows the path, and who calls, may be secret.
+	// The query and the user info may be secret.
 	name := (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
 	open := func() blob {
 		return &remote{client: options.Client, address: address, timeout: options.Timeout}
@@ -40,14 +40,14 @@ func URL(address string, options Options) (*Lines, error) {
 	return &Lines{name: name, options: options, open: open}, nil
 }
 
-// remote is a blob behind a URL.
+// remote is the blob at a URL.
 type remote struct {
 	client  *http.Client
 	address string
 	timeout time.Duration
 
 	expected *identity
-	stream   *stream // of a server without ranges
+	stream   *stream // for a server without ranges
 }
 
 func (b *remote) expect(content identity) { b.expected = &content }
@@ -83,23 +83,23 @@ func (b *remote) get(ctx context.Context, header http.Header) (*http.Response, e
 		return nil, errors.New("the URL is not valid")
 	}
 	request.Header = header
-	request.Header.Set("Accept-Encoding", "identity") // offsets are those of the plain text
+	request.Header.Set("Accept-Encoding", "identity") // offsets refer to the uncompressed content
 	answer, err := b.client.Do(request)
 	var withURL *url.Error
 	if errors.As(err, &withURL) {
 		err = withURL.Err
 	}
 	err = outbound.Reason(err)
-	if errors.Is(err, io.EOF) { // which means the end of the lines to others
+	if errors.Is(err, io.EOF) { // callers interpret io.EOF as the end of the lines
 		err = fmt.Errorf("the server closed the connection: %w", errPassing)
 	}
 	return answer, err
 }
 
-// errPassing is an answer that may be better the next time.
+// errPassing marks a response as a transient failure.
 var errPassing = errors.New("try again")
 
-// identityOf reads the headers of an answer to a request for a range.
+// identityOf returns the identity from the headers of a response to a range request.
 func identityOf(answer *http.Response) (identity, error) {
 	is := identity{Size: answer.ContentLength, ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}
 	switch code := answer.StatusCode; {
@@ -126,7 +126,7 @@ func identityOf(answer *http.Response) (identity, error) {
 	return is, nil
 }
 
-// contentRange reads "bytes 0-9/100".
+// contentRange parses a header such as "bytes 0-9/100".
 func contentRange(answer *http.Response) (start, size int64, err error) {
 	text := answer.Header.Get("Content-Range")
 	span, total, ok := strings.Cut(strings.TrimPrefix(text, "bytes "), "/")
@@ -151,7 +151,8 @@ func (b *remote) readAt(ctx context.Context, p []byte, offset int64) (n int, err
 	return n, err
 }
 
-// readRange asks for a part of it, unless it has changed.
+// readRange requests a range of the content. It returns ErrChanged if the content has
+// changed.
 func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, error) {
 	want := min(int64(len(p)), b.expected.Size-offset)
 	if want <= 0 {
@@ -183,7 +184,7 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {
-		return 0, fmt.Errorf("the response ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // an EOF here is none of the lines
+		return 0, fmt.Errorf("the response ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // not an EOF: the lines have not ended
 	}
 	if offset+want == b.expected.Size {
 		return n, io.EOF
@@ -191,7 +192,7 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 	return n, nil
 }
 
-// validator is what If-Range may name: a strong ETag, or a date.
+// validator returns a value allowed in If-Range: a strong ETag, or a date.
 func (i identity) validator() string {
 	if i.ETag != "" && !strings.HasPrefix(i.ETag, "W/") {
 		return i.ETag
@@ -199,13 +200,13 @@ func (i identity) validator() string {
 	return i.Modified
 }
 
-// Tries of a call, and the pause after the first.
+// Number of tries of a call, and the pause after the first.
 const (
 	tries = 4
 	pause = 250 * time.Millisecond
 )
 
-// try calls again when the network or the server fails for a moment.
+// try repeats a call that fails because of a transient network or server error.
 func (b *remote) try(ctx context.Context, call func() error) error {
 	for i := 1; ; i++ {
 		err := call()

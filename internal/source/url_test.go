@@ -18,17 +18,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// host serves a list and counts what it sends.
+// host serves a list and counts the bytes that it sends.
 type host struct {
 	*httptest.Server
 	content  atomic.Pointer[string]
-	etag     atomic.Value // of string
+	etag     atomic.Value // a string
 	ranges   bool
-	length   bool // tells the length without ranges
+	length   bool // send the length without supporting ranges
 	sent     atomic.Int64
 	requests atomic.Int64
-	fail     atomic.Int64 // how many requests to answer 503
-	cut      atomic.Int64 // how many answers to cut in the middle
+	fail     atomic.Int64 // number of requests to answer with status 503
+	cut      atomic.Int64 // number of responses to truncate
 }
 
 func serve(t testing.TB, content string, ranges bool) *host {
@@ -40,7 +40,7 @@ func serve(t testing.TB, content string, ranges bool) *host {
 	return h
 }
 
-// counted counts bytes, and may cut the answer.
+// counted counts bytes and may truncate the response.
 type counted struct {
 	http.ResponseWriter
 	h    *host
@@ -82,7 +82,7 @@ func (h *host) answer(w http.ResponseWriter, r *http.Request) {
 	if h.length {
 		w.Header().Set("Content-Length", fmt.Sprint(content.Len()))
 	}
-	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // a client that hangs up has read enough
+	_, _ = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{content}) // a client that disconnects has read enough
 }
 
 func (h *host) open(t testing.TB, options source.Options) *source.Lines {
@@ -146,9 +146,9 @@ func TestLinesOfAURL(t *testing.T) {
 	}
 }
 
-// What a sweep has left undone in its window is read together.
+// Items of the same window that a sweep has left undone are read together.
 func TestLinesNearEachOtherAreReadTogether(t *testing.T) {
-	const n = 50_000 // less than a block
+	const n = 50_000 // smaller than a block
 	h := serve(t, numbered(n), true)
 	lines := h.open(t, source.Options{Samples: 1000})
 	if _, _, err := lines.Bounds(t.Context()); err != nil {
@@ -204,7 +204,7 @@ func TestAChangedURLIsNoticed(t *testing.T) {
 			h.content.Store(&changed)
 			h.etag.Store(c.etag)
 			_, _, err = lines.Read(t.Context(), n-10, n, make([]source.Item, 10))
-			if c.ranges && !errors.Is(err, source.ErrChanged) { // a stream may go on with the old content
+			if c.ranges && !errors.Is(err, source.ErrChanged) { // a stream may continue with the old content
 				t.Errorf("while reading the change was not noticed: %v", err)
 			}
 			later := h.open(t, source.Options{})
@@ -235,8 +235,8 @@ func TestErrorsOfURLsKeepSecrets(t *testing.T) {
 	}
 }
 
-// The list that a sweep of five million users reads: counted once, also if the
-// process dies in the middle of it.
+// The list of a sweep over five million users is counted once, even if the process dies
+// during the count.
 func TestFiveMillionLinesAreCountedOnceWhateverCrashes(t *testing.T) {
 	n := tier.Size(t, 300_000, 5_000_000, "a list of five million lines")
 	content := numbered(n)

@@ -1,5 +1,5 @@
-// Package sqlitetest makes SQLite stores for tests quickly: making the tables takes ten
-// times as long as copying a file that has them.
+// Package sqlitetest creates SQLite stores for tests quickly: creating the tables takes ten
+// times as long as copying a file that contains them.
 package sqlitetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// template returns the content of a file that has the tables and nothing else.
+// template returns the content of a file with empty tables.
 var template = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "fairlead-sqlitetest-")
 	if err != nil {
@@ -23,7 +23,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	file := filepath.Join(dir, "template.db")
 	store, err := sqlite.OpenWith(context.Background(), file, sqlite.Options{
 		Synchronous: "off",
-		// No test is earlier, not even in virtual time.
+		// before the time of any test, even in virtual time
 		Clock: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {
@@ -35,7 +35,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// File returns the path of a new file that has the tables. It is removed when the test ends.
+// File returns the path of a new file with empty tables. It is removed when the test ends.
 func File(t testing.TB) string {
 	t.Helper()
 	content, err := template()
@@ -49,19 +49,19 @@ func File(t testing.TB) string {
 	return file
 }
 
-// URL returns the URL of a new file that has the tables.
+// URL returns the URL of a new file with empty tables.
 func URL(t testing.TB) string {
 	t.Helper()
 	return "sqlite://" + File(t)
 }
 
-// Open opens a store in a new file, which is not flushed to disk. The caller closes it.
+// Open opens a store in a new file without flushing to disk. The caller must close it.
 func Open(t testing.TB) *sqlite.Store {
 	t.Helper()
 	return OpenWith(t, sqlite.Options{})
 }
 
-// OpenWith is Open with options.
+// OpenWith works like Open, with options.
 func OpenWith(t testing.TB, options sqlite.Options) *sqlite.Store {
 	t.Helper()
 	options.Synchronous = "off"

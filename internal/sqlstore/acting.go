@@ -8,42 +8,44 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Acting runs transactions that act upon one thing under its lock, and make jobs.
+// Acting runs transactions that lock one subject, change it and create jobs.
 type Acting interface {
-	// Act is Database.InTx for such a transaction. Afterwards nodes are woken that may run
-	// the jobs. Databases that can lock a row leave the lock to f. SQLite, whose
-	// transactions have the whole file locked, returns false at once, unless wait is set, if
-	// another call of this process acts upon the subject or waits to. It undoes all of f if
-	// f fails, and nothing else.
+	// Act runs f like Database.InTx and, after the commit, wakes nodes that may run the new
+	// jobs. In databases with row locks, f takes the lock itself. SQLite transactions lock
+	// the whole file. There, unless wait is set, Act returns false immediately if another
+	// call in this process is acting on the subject or waiting to. If f fails, Act undoes
+	// everything f did and nothing else.
 	Act(ctx context.Context, verb string, subject Subject, wait bool, f func(ctx context.Context, tx JobTx) error) (bool, error)
 }
 
-// Subject is what a transaction acts upon.
+// Subject identifies the row that a transaction acts on.
 type Subject struct {
 	Table string
 	ID    int64
 }
 
-// JobTx is a transaction that makes jobs.
+// JobTx is a transaction that can create and change jobs.
 type JobTx interface {
 	DB
-	// Enqueue stores jobs, which have been through NormalizeJobs and have no keys, and sets
-	// their IDs. How many jobs their tenant may have pending does not count.
+	// Enqueue stores jobs and sets their IDs. The jobs must be normalized by NormalizeJobs
+	// and have no keys. Enqueue ignores the tenant's limit of pending jobs.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
-	// Operate carries a deed out upon each of some jobs, as the methods of Operator do. It
-	// returns the ErrConflict or ErrNotFound of those that refuse it, which it leaves as they
-	// are. If it fails, the transaction is to be rolled back. It does not reschedule: PostgreSQL
-	// knows jobs that a transaction put off only outside of savepoints.
+	// Operate applies a deed to each of the given jobs, as the methods of Operator do. For
+	// each job that refuses the deed, it returns ErrConflict or ErrNotFound and leaves the
+	// job unchanged. If Operate fails, the caller must roll back the transaction. It does
+	// not support rescheduling, because PostgreSQL recognizes the jobs that a transaction
+	// postponed only outside savepoints.
 	Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (refused map[int64]error, err error)
 }
 
-// IsRefusal reports whether a deed was refused: the job is as it was.
+// IsRefusal reports whether err says that a job refused a deed and is unchanged.
 func IsRefusal(err error) bool {
 	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound)
 }
 
-// Refusal is an error of what a caller did in the transaction, while no statement failed: the
-// transaction that others share on SQLite is sound.
+// Refusal wraps an error that the caller's code returned in the transaction although no
+// statement failed. On SQLite, where calls share a transaction, that transaction is still
+// usable.
 type Refusal struct {
 	Err error
 }
@@ -51,5 +53,5 @@ type Refusal struct {
 // Error implements error.
 func (r Refusal) Error() string { return r.Err.Error() }
 
-// Unwrap gives what the caller returned.
+// Unwrap returns the caller's error.
 func (r Refusal) Unwrap() error { return r.Err }

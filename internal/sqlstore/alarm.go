@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Alarm calls a function at the earliest of the times that it was set to.
+// Alarm calls a function at the earliest time that was set.
 type Alarm struct {
 	ring func()
 
 	mu      sync.Mutex
 	timer   *time.Timer
-	at      time.Time // zero: not set
+	at      time.Time // zero if not set
 	stopped bool
 }
 
-// NewAlarm makes an alarm that calls ring, which must not block.
+// NewAlarm returns an Alarm that calls ring. The function must not block.
 func NewAlarm(ring func()) *Alarm { return &Alarm{ring: ring} }
 
-// In sets the alarm, unless it rings before that anyway.
+// In sets the alarm to ring after d, unless it is already set to ring earlier.
 func (a *Alarm) In(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,7 +35,7 @@ func (a *Alarm) In(d time.Duration) {
 
 func (a *Alarm) rings() {
 	a.mu.Lock()
-	if !a.at.IsZero() && time.Now().Before(a.at) { // it was set anew just as it rang
+	if !a.at.IsZero() && time.Now().Before(a.at) { // set again while it rang
 		a.mu.Unlock()
 		return
 	}
@@ -47,7 +47,7 @@ func (a *Alarm) rings() {
 	}
 }
 
-// Stop keeps the alarm from ringing ever again.
+// Stop disables the alarm permanently.
 func (a *Alarm) Stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

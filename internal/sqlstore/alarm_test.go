@@ -10,7 +10,7 @@ func TestAlarm(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(*Alarm)
-		want []time.Duration // when it rings
+		want []time.Duration // expected times of rings
 	}{
 		{"rings once when it was set", func(a *Alarm) { a.In(time.Second) }, []time.Duration{time.Second}},
 		{"rings at the earliest of several times", func(a *Alarm) {

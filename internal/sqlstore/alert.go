@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/alert"
 )
 
-// alertStore keeps the rules of alerts, and what was reported by them.
+// alertStore stores alert rules and the events already reported for them.
 type alertStore struct {
 	db     Database
 	acting Acting
@@ -18,7 +18,7 @@ type alertStore struct {
 	sql    *AlertStatements
 }
 
-// AlertStatements are those of an alertStore.
+// AlertStatements holds the SQL statements of alertStore.
 type AlertStatements struct {
 	SetAlert      string `sql:"set_alert"`
 	AddAlert      string `sql:"add_alert"`
@@ -58,7 +58,8 @@ func (s *alertStore) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule,
 	return (*stored)[0].Rule, nil
 }
 
-// SetAlertSeen is SetAlert unless the rule was changed since it was seen.
+// SetAlertSeen works like SetAlert but fails if the rule has changed since the caller read
+// it.
 func (s *alertStore) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
 	body, err := encodeRule(&rule)
 	if err != nil {
@@ -106,13 +107,14 @@ func (s *alertStore) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	return rules, nil
 }
 
-// TakeLook lets one caller look for what is new.
+// TakeLook claims the next look for new events. At most one caller claims each look.
 func (s *alertStore) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
 	needed, err := readList(ctx, s.db.Read, "take look", scanNumber, s.sql.LookNeeded)
 	if err != nil || needed[0] == 0 {
 		return alert.Turn{}, false, err
 	}
-	var turn *alert.Turn // made anew each time the function runs
+	// reset on every attempt of the transaction
+	var turn *alert.Turn
 	err = s.db.InTx(ctx, "take look", func(ctx context.Context, db DB) (err error) {
 		turn, err = s.take(ctx, db, every)
 		return err
@@ -123,7 +125,7 @@ func (s *alertStore) TakeLook(ctx context.Context, every time.Duration) (alert.T
 	return *turn, true, nil
 }
 
-// take returns nil if it is too early for a look.
+// take claims a look, or returns nil if it is too early for one.
 func (s *alertStore) take(ctx context.Context, db DB, every time.Duration) (*alert.Turn, error) {
 	db.Queue(s.sql.BeginLooks)
 	taken, turn := db.Queue(s.sql.TakeLook, every.Microseconds()), &alert.Turn{}
@@ -142,7 +144,7 @@ func (s *alertStore) take(ctx context.Context, db DB, every time.Duration) (*ale
 	return turn, err
 }
 
-// AlertCounts counts failures and late starts.
+// AlertCounts returns the number of failures and of late starts.
 func (s *alertStore) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
 	var counts []alert.Count
 	err := s.db.ReadAll(ctx, "count for alerts", func(ctx context.Context, db DB) (err error) {
@@ -189,7 +191,7 @@ func (s *alertStore) count(ctx context.Context, db DB, from, to time.Time) ([]al
 func bucketOf(at time.Time) int64       { return Micros(at) / alert.Bucket.Microseconds() }
 func bucketTime(bucket int64) time.Time { return Time(bucket * alert.Bucket.Microseconds()) }
 
-// EndLook stores what a look found, and its messages.
+// EndLook stores the results of a look and enqueues its messages.
 func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, error) {
 	ended := false
 	_, err := s.acting.Act(ctx, "end look", Subject{"alert_look", 1}, true, func(ctx context.Context, tx JobTx) error {
@@ -207,7 +209,7 @@ func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, erro
 		if len(found.Messages) == 0 {
 			return nil
 		}
-		messages := make([]*fairlead.Job, len(found.Messages)) // the caller's stay as they are, however often this runs
+		messages := make([]*fairlead.Job, len(found.Messages)) // copies, because the function may run several times
 		for i, message := range found.Messages {
 			own := *message
 			messages[i] = &own
@@ -217,8 +219,8 @@ func (s *alertStore) EndLook(ctx context.Context, found alert.Found) (bool, erro
 	return err == nil && ended, err
 }
 
-// ruleBody is what is declared of a rule beside its name and its scope. Its body is a text, because it
-// would not come back byte for byte otherwise.
+// ruleBody holds the declared fields of a rule except its name and scope. Body is a string,
+// because JSON would not preserve its bytes.
 type ruleBody struct {
 	URL           string            `json:"url"`
 	On            []alert.Event     `json:"on,omitempty"`
@@ -234,8 +236,8 @@ func encodeRule(r *alert.Rule) ([]byte, error) {
 	return json.Marshal(ruleBody{r.URL, r.On, r.Backlog, r.Gather, r.Quiet, r.Headers, string(r.Body), r.SigningSecret})
 }
 
-// scanRule reads name, scope, body, created_at, updated_at and standing. A standing that it cannot
-// read counts as none: what is in it may be reported again.
+// scanRule reads name, scope, body, created_at, updated_at and standing. It treats an
+// unreadable standing as empty: events recorded in it may be reported twice.
 func scanRule(row Scanner) (w alert.Watched, err error) {
 	var body, standing []byte
 	var created, updated int64

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Answer is an answer for a waiting job as it is going to be stored. It fails with
-// ErrInvalid if it is none.
+// Answer validates an answer for a waiting job and returns it in its stored form. It
+// returns ErrInvalid if the settlement is not an answer.
 func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	answer, err := verdict.Answer(given)
 	answer.Error, answer.At = CleanText(answer.Error), Time(Micros(answer.At))
 	return answer, err
 }
 
-// DueAt is when a job that waits for another run is due.
+// DueAt returns the time at which a job that waits for its next run is due.
 func DueAt(next *verdict.Next, now int64) int64 {
 	if !next.At.IsZero() {
 		return Micros(next.At)
@@ -26,11 +26,11 @@ func DueAt(next *verdict.Next, now int64) int64 {
 	return now + next.After.Microseconds()
 }
 
-// noRetry is the column of a wait whose failure ends the job.
+// noRetry is the column value of a wait that ends the job if it fails.
 const noRetry = -1
 
-// RetryMicros is the column of a wait that says after which pause the job is tried again
-// if the wait fails.
+// RetryMicros returns the column value of a wait's retry pause: the delay after which the
+// job runs again if the wait fails.
 func RetryMicros(retry *time.Duration) int64 {
 	if retry == nil {
 		return noRetry
@@ -38,7 +38,7 @@ func RetryMicros(retry *time.Duration) int64 {
 	return max(0, retry.Microseconds())
 }
 
-// RetryOf is the reverse of RetryMicros.
+// RetryOf converts a column value back to the pause passed to RetryMicros.
 func RetryOf(micros int64) *time.Duration {
 	if micros == noRetry {
 		return nil
@@ -47,13 +47,13 @@ func RetryOf(micros int64) *time.Duration {
 	return &pause
 }
 
-// keptAnswer is how MySQL and SQLite keep an early answer. Documents are kept as bytes:
-// they would not come back byte for byte otherwise.
+// keptAnswer is the stored form of an early answer on MySQL and SQLite. Documents are byte
+// slices, because JSON would not preserve their bytes.
 type keptAnswer struct {
 	Move     fairlead.Move   `json:"move"`
 	After    time.Duration   `json:"after,omitempty"`
 	At       int64           `json:"at,omitempty"`
-	OldAt    int64           `json:"at_us,omitempty"` // as versions before this one wrote it on SQLite
+	OldAt    int64           `json:"at_us,omitempty"` // key that earlier versions wrote on SQLite
 	Output   []byte          `json:"output,omitempty"`
 	Reason   fairlead.Reason `json:"reason,omitempty"`
 	Error    string          `json:"error,omitempty"`
@@ -62,19 +62,20 @@ type keptAnswer struct {
 	Final    bool            `json:"final,omitempty"`
 }
 
-// EncodeAnswer is what is kept of an early answer.
+// EncodeAnswer returns the stored form of an early answer.
 func EncodeAnswer(a *fairlead.Settlement) string {
 	text, err := json.Marshal(keptAnswer{
 		Move: a.Move, After: a.After, At: Micros(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error, Memo: a.Memo, Progress: a.Progress,
 		Final: a.Final,
 	})
 	if err != nil {
-		panic(err) // text, numbers and bytes always encode
+		panic(err) // strings, numbers and bytes always encode
 	}
 	return string(text)
 }
 
-// DecodeAnswer is the reverse of EncodeAnswer; nil if no answer is kept.
+// DecodeAnswer decodes an answer encoded by EncodeAnswer. It returns nil if no answer is
+// stored.
 func DecodeAnswer(job int64, text string, kept bool) (*fairlead.Settlement, error) {
 	if !kept {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// Bounds of what is kept of an entry of the audit log, in bytes.
+// Size limits of the fields of an audit log entry, in bytes.
 const (
 	maxActor   = 255
 	maxRole    = 32
@@ -23,20 +23,20 @@ const (
 	maxSubject = 1000
 )
 
-// auditStore keeps the audit log.
+// auditStore stores the audit log.
 type auditStore struct {
 	db    Database
 	sql   *AuditStatements
 	query *Query
 }
 
-// AuditStatements are those of an auditStore.
+// AuditStatements holds the SQL statements of auditStore.
 type AuditStatements struct {
 	AddEntries string `sql:"add_entries"`
 	AuditLog   string `sql:"audit_log"`
 }
 
-// NewAuditor is an audit log inside a transaction of a caller.
+// NewAuditor returns an audit log that writes within the caller's transaction.
 func NewAuditor(callers Database, statements *AuditStatements) access.Auditor {
 	return &auditStore{db: callers, sql: statements}
 }
@@ -59,7 +59,7 @@ func (s *auditStore) RecordEnsured(ctx context.Context, action, subject, tenant 
 	return s.Audit(ctx, []access.Entry{entry})
 }
 
-// entryRows are entries as the statement that adds them takes them.
+// entryRows converts entries to the rows of the insert statement.
 func entryRows(entries []access.Entry) *Rows {
 	var rows Rows
 	for _, entry := range entries {
@@ -90,8 +90,8 @@ func (s *auditStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 	return entries, nil
 }
 
-// cleanEntry makes an entry of the audit log fit to be stored. What is too long
-// is cut: something was done, and that must not be lost for a long name.
+// cleanEntry prepares an audit log entry for storage. It truncates values that are too
+// long, so that a long name never prevents an action from being logged.
 func cleanEntry(e access.Entry) access.Entry {
 	e.Actor = cut(e.Actor, maxActor)
 	e.Role = access.Role(cut(string(e.Role), maxRole))
@@ -104,7 +104,7 @@ func cleanEntry(e access.Entry) access.Entry {
 	return e
 }
 
-// cut is the beginning of a text, cleaned, in at most so many bytes.
+// cut returns the cleaned text, truncated to at most limit bytes.
 func cut(text string, limit int) string {
 	text = CleanText(text)
 	if len(text) > limit {
@@ -113,7 +113,8 @@ func cut(text string, limit int) string {
 	return text
 }
 
-// cleanJSON is the JSON itself, or as a text if it is none or is too long.
+// cleanJSON returns raw unchanged if it is valid JSON within the size limit, and otherwise
+// its text as a JSON string.
 func cleanJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
@@ -123,17 +124,18 @@ func cleanJSON(raw json.RawMessage) json.RawMessage {
 	}
 	text, err := json.Marshal(CleanText(string(raw)))
 	if err != nil {
-		panic(err) // a text always encodes
+		panic(err) // a string always encodes
 	}
 	return text
 }
 
-// auditSlack is by how much entries may be dated otherwise than their ids are ordered.
+// auditSlack is the largest difference allowed between the order of entries by ID and by
+// time.
 const auditSlack = time.Minute
 
-// auditConditions is the where of AuditLog, empty if all entries match, and its
-// arguments. Entries are read in the order of their ids: those of other times are passed
-// over by ids that bound theirs, which it asks for.
+// auditConditions returns the where clause of AuditLog and its arguments. The clause is
+// empty if all entries match. Entries are read in ID order; to skip entries outside the
+// time range, auditConditions queries the IDs at its bounds.
 func (q *Query) auditConditions(ctx context.Context, db DB, filter access.Filter) (string, []any, error) {
 	var conditions []string
 	var args []any
@@ -172,7 +174,7 @@ func (q *Query) auditConditions(ctx context.Context, db DB, filter access.Filter
 	return "where " + strings.Join(conditions, " and "), args, nil
 }
 
-// entryAt returns the id of the entry that is next to a time; zero if there is none.
+// entryAt returns the ID of the entry closest to a time, or 0 if there is no such entry.
 func (q *Query) entryAt(ctx context.Context, db DB, next string, at time.Time) (id int64, err error) {
 	statement := q.expand("select id from {{audit}} where " + fmt.Sprintf(next, q.Arg(1)) + " limit 1")
 	err = db.Each(ctx, func(row Scanner) error { return row.Scan(&id) }, statement, Micros(at))

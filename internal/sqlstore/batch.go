@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// PassKinds are the kinds of all passes, for an index that leads to chunks by their kind.
+// PassKinds returns the kinds of all passes, for an index of chunks by kind.
 func PassKinds() []string {
 	return []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
 }
 
-// batchBody is what is declared of a batch and has no column of its own. Info is a
-// text, as it would not come back byte for byte otherwise.
+// batchBody holds the declared fields of a batch that have no column of their own. Info is
+// a string, because JSON would not preserve its bytes.
 type batchBody struct {
 	Description string          `json:"description,omitempty"`
 	Creator     string          `json:"creator,omitempty"`
@@ -33,7 +33,7 @@ type batchBody struct {
 	Notify      string          `json:"notify,omitempty"`
 }
 
-// EncodeBatch is what is declared of a batch, as JSON.
+// EncodeBatch returns the declared fields of a batch as JSON.
 func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	body := batchBody{
 		Description: b.Description, Creator: b.Creator, Env: b.Env, AZ: b.AZ, Service: b.Service, Info: string(b.Info),
@@ -50,14 +50,14 @@ func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	return raw, nil
 }
 
-// batchStatus is the status and the ledger of a batch in one object. Nodes of earlier
+// batchStatus combines the status and the ledger of a batch in one object. Nodes of earlier
 // versions read and write the same keys.
 type batchStatus struct {
 	batch.Status
 	batch.Ledger
 }
 
-// EncodeBatchStatus is how a batch stands and its ledger, as JSON.
+// EncodeBatchStatus returns the status and the ledger of a batch as JSON.
 func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	status := b.Status
 	status.Reason = CleanText(status.Reason)
@@ -97,10 +97,12 @@ func ScanBatch(row Scanner) (b batch.Record, err error) {
 	return b, nil
 }
 
-// BatchOpen reports whether a batch is still to be acted upon.
+// BatchOpen reports whether a batch is open and has not ended, so that it still needs
+// processing.
 func BatchOpen(b *batch.Record) bool { return b.Opened && b.EndedAt.IsZero() }
 
-// SawRunning counts jobs of a batch that run, which its tally has as pending.
+// SawRunning moves jobs that are known to run from pending to running in the tally of a
+// batch.
 func SawRunning(b *batch.Batch, seen batch.Seen) {
 	t := &b.Tally
 	for _, of := range []struct {
@@ -117,8 +119,9 @@ func SawRunning(b *batch.Batch, seen batch.Seen) {
 	}
 }
 
-// chunkMarks are Marks as JSON. Statements that ask how a task stands read States, which
-// is first: that of PostgreSQL counts from the beginning of the text.
+// chunkMarks is the JSON form of Marks. States comes first: statements that read the state
+// of a task find it there, and PostgreSQL's statement counts from the beginning of the
+// text.
 type chunkMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`
@@ -129,7 +132,7 @@ type chunkMarks struct {
 	Lost         []int `json:"l,omitempty"`
 }
 
-// EncodeMarks are the marks of a chunk, as JSON.
+// EncodeMarks returns the marks of a chunk as JSON.
 func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	states := make([]byte, len(m.States))
 	for i, mark := range m.States {
@@ -138,8 +141,8 @@ func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered, Lost: m.Lost})
 }
 
-// ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if
-// they were asked for, tasks. Tasks that are null stay nil.
+// ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if tasks is
+// set, the tasks. Null tasks stay nil.
 func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
@@ -167,7 +170,7 @@ func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	return p, nil
 }
 
-// EncodeTasks are the tasks of a chunk, as JSON.
+// EncodeTasks returns the tasks of a chunk as JSON.
 func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	raw, err := json.Marshal(p.Tasks)
 	if err != nil {
@@ -176,7 +179,7 @@ func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	return raw, nil
 }
 
-// BatchStates are the states that a filter chooses, as the column state has them.
+// BatchStates returns the states selected by a filter as values of the column state.
 func BatchStates(f batch.Filter) []string {
 	var names []string
 	for _, state := range f.Chosen() {
@@ -185,10 +188,10 @@ func BatchStates(f batch.Filter) []string {
 	return names
 }
 
-// BatchPage is how many batches are asked for.
+// BatchPage returns the page size for a list of batches.
 func BatchPage(f batch.Filter) int { return page(f.Limit) }
 
-// batchBusy is the ErrConflict of a batch that cannot be deleted now, nil if it can.
+// batchBusy returns ErrConflict if the batch cannot be deleted yet, and nil otherwise.
 func batchBusy(b *batch.Record) error {
 	if !b.EndedAt.IsZero() {
 		return nil
@@ -196,5 +199,5 @@ func batchBusy(b *batch.Record) error {
 	return fmt.Errorf("batch %d is %s; cancel it and wait until it completes before you delete it: %w", b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// NoSuchBatch is the ErrNotFound of a batch's id.
+// NoSuchBatch returns the ErrNotFound for a batch ID.
 func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ScanEnd reads id, fence, outcome, attempt, failures, crashes, reason, finished_at and memo of a job
-// that has ended, and whether a run of it was released.
+// ScanEnd reads the columns of an ended job: id, fence, outcome, attempt, failures,
+// crashes, reason, finished_at, memo, and whether one of its runs was released.
 func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	var outcome int
 	var finished int64
@@ -26,8 +26,8 @@ func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	return end, nil
 }
 
-// VerifyBatches counts the tasks of each open batch anew, corrects what differs and
-// reports it.
+// VerifyBatches recounts the tasks of each open batch, corrects wrong counts and reports
+// them.
 func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, error) {
 	var drift []driver.Drift
 	filter := batch.Filter{Open: true}
@@ -50,7 +50,7 @@ func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, erro
 func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driver.Drift, err error) {
 	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		chunks, err := tx.Chunks(ctx, batch.ChunkFilter{})
-		drift = nil // it may be done again
+		drift = nil // may be repeated
 		if err == nil {
 			for _, wrong := range b.Mend(chunks) {
 				drift = append(drift, driver.Drift{Scope: driver.DriftBatch, Name: fmt.Sprintf("%d %s", id, wrong.What), Counted: wrong.Counted, Found: wrong.Found})
@@ -58,7 +58,7 @@ func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driv
 		}
 		return err
 	})
-	if errors.Is(err, fairlead.ErrNotFound) { // it was removed meanwhile
+	if errors.Is(err, fairlead.ErrNotFound) { // removed meanwhile
 		return nil, nil
 	}
 	return drift, err

@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// BatchRetention is how long batches are kept that have ended in one of some states.
+// BatchRetention is the retention period of ended batches in some states.
 type BatchRetention struct {
 	States []string
-	For    time.Duration // zero: for ever
+	For    time.Duration // zero means forever
 }
 
-// BatchRetentions are those of all states. A batch should not end in some of the
-// last, but then it must not stay for ever either.
+// BatchRetentions returns the retention periods of all states. The last one includes states
+// in which a batch should never end, so that such a batch is not kept forever either.
 func BatchRetentions(keep driver.Retention) []BatchRetention {
 	states := func(some ...batch.State) []string {
 		names := make([]string, len(some))
@@ -31,5 +31,6 @@ func BatchRetentions(keep driver.Retention) []BatchRetention {
 	}
 }
 
-// UnopenedRetention is how long a batch is kept whose tasks were not all stored.
+// UnopenedRetention is the retention period of a batch whose tasks were never completely
+// stored.
 const UnopenedRetention = 24 * time.Hour

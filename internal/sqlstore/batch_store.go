@@ -8,25 +8,25 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// BatchDialect is what databases do with batches each in its own way.
+// BatchDialect implements the batch operations that differ between databases.
 type BatchDialect interface {
-	// SetAside sets ids of jobs aside that follow one another, and returns the first. It is
-	// called before the first statement of a transaction: ids may come over another
-	// connection.
+	// SetAside reserves n consecutive job IDs and returns the first. It must be called
+	// before the first statement of a transaction, because it may reserve the IDs over
+	// another connection.
 	SetAside(ctx context.Context, db DB, n int) (int64, error)
-	// IsTaken reports whether an error says that a key is taken.
+	// IsTaken reports whether an error is a duplicate-key error.
 	IsTaken(err error) bool
 }
 
-// batchStore keeps batches and their chunks.
+// batchStore stores batches and their chunks.
 type batchStore struct {
 	db      Database
 	dialect BatchDialect
 	sql     *BatchStatements
-	marks   *IDMarkStatements // nil in the transaction of a caller
+	marks   *IDMarkStatements // nil in a caller's transaction
 }
 
-// BatchStatements are those of a batchStore.
+// BatchStatements holds the SQL statements of batchStore.
 type BatchStatements struct {
 	AddBatch        string `sql:"add_batch"`
 	AddedBatch      string `sql:"added_batch"`
@@ -48,8 +48,7 @@ func (s *batchStore) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batc
 	return created.Batch, err
 }
 
-// AddBatch stores a batch that is opened, with all its chunks, inside a transaction of a
-// caller.
+// AddBatch stores an opened batch and all its chunks within the caller's transaction.
 func AddBatch(ctx context.Context, callers Database, dialect BatchDialect, statements *BatchStatements, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	s := &batchStore{db: callers, dialect: dialect, sql: statements}
 	return s.add(ctx, "add batch", b, chunks)
@@ -92,8 +91,9 @@ func (s *batchStore) add(ctx context.Context, verb string, b batch.Record, chunk
 	return b, nil
 }
 
-// DeleteBatch removes a batch that has completed, with its chunks. The batch goes first: that
-// waits for those that add chunks, which are then seen and removed too.
+// DeleteBatch removes a completed batch and its chunks. It deletes the batch first: the
+// delete waits for transactions that are adding chunks, so that it finds and removes those
+// chunks too.
 func (s *batchStore) DeleteBatch(ctx context.Context, id int64) error {
 	return s.db.InTx(MayWait(ctx), "delete batch", func(ctx context.Context, db DB) error {
 		found, err := list(ctx, db, scanLockedBatch, s.sql.LockBatch, id)
@@ -114,8 +114,8 @@ func (s *batchStore) DeleteBatch(ctx context.Context, id int64) error {
 	})
 }
 
-// newChunk is a chunk as it is going to be stored: the caller's own may change once the
-// caller has given up waiting.
+// newChunk is the stored form of a chunk. It copies the caller's data, which may change
+// once the caller has stopped waiting.
 type newChunk struct {
 	number, pass, size, held, out int
 	kind                          batch.PassKind
@@ -139,7 +139,7 @@ func newChunks(chunks []batch.Chunk) ([]newChunk, error) {
 	return fresh, nil
 }
 
-// number sets the ids of tasks aside.
+// number reserves the IDs of the tasks.
 func (s *batchStore) number(ctx context.Context, db DB, chunks []newChunk) ([]int64, error) {
 	firsts := make([]int64, len(chunks))
 	for i := range chunks {
@@ -152,7 +152,8 @@ func (s *batchStore) number(ctx context.Context, db DB, chunks []newChunk) ([]in
 	return firsts, nil
 }
 
-// AddChunks stores chunks of a batch, all or none. The batch is locked against being removed.
+// AddChunks stores chunks of a batch, either all or none. It locks the batch against
+// deletion.
 func (s *batchStore) AddChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
 	if len(chunks) == 0 {
 		return nil
@@ -179,7 +180,7 @@ func (s *batchStore) AddChunks(ctx context.Context, batch int64, chunks []batch.
 	})
 	switch {
 	case err != nil && s.dialect.IsTaken(err):
-		return fmt.Errorf("add chunks: batch %d has a chunk of one of these numbers: %w", batch, fairlead.ErrConflict)
+		return fmt.Errorf("add chunks: batch %d already has a chunk with one of these numbers: %w", batch, fairlead.ErrConflict)
 	case err != nil:
 		return err
 	}
@@ -189,8 +190,8 @@ func (s *batchStore) AddChunks(ctx context.Context, batch int64, chunks []batch.
 	return nil
 }
 
-// addChunks queues what stores chunks. Tasks go one chunk after the other: they may be
-// megabytes.
+// addChunks queues the statements that store chunks. The tasks of each chunk are a separate
+// statement, because they may be megabytes.
 func (s *batchStore) addChunks(db DB, batch int64, chunks []newChunk, firsts []int64) {
 	var rows Rows
 	for i := range chunks {

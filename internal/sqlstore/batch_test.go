@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Nodes of earlier versions read and write the status of a batch under these keys, all in
-// one object.
+// Nodes of earlier versions read and write the status of a batch under these keys, in one
+// object.
 func TestTheStatusOfABatchKeepsItsKeys(t *testing.T) {
 	record := batch.Record{Batch: batch.Batch{Status: batch.Status{Awaiting: true, Doubtful: 1}}, Ledger: batch.Ledger{Seen: batch.Seen{At: time.Unix(1, 0)}}}
 	raw, err := sqlstore.EncodeBatchStatus(&record)

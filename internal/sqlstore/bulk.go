@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// bulkStore keeps bulks, and acts upon jobs for them.
+// bulkStore stores bulks and applies their actions to jobs.
 type bulkStore struct {
 	db     Database
 	acting Acting
@@ -18,7 +18,7 @@ type bulkStore struct {
 	once   *OnceStatements
 }
 
-// BulkStatements are those of a bulkStore.
+// BulkStatements holds the SQL statements of bulkStore.
 type BulkStatements struct {
 	AddBulk     string `sql:"add_bulk"`
 	Bulks       string `sql:"bulks"`
@@ -34,10 +34,10 @@ type BulkStatements struct {
 	DropBulk    string `sql:"drop_bulk"`
 }
 
-// AddBulk stores a bulk and the job that carries it out.
+// AddBulk stores a bulk and the job that executes it.
 func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	var stored []bulk.Bulk
-	var before []int64 // of the same request
+	var before []int64 // IDs stored by an earlier attempt of the same request
 	add := func(ctx context.Context, tx JobTx) (err error) {
 		if b.Newest, err = s.newest(ctx, tx); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bul
 		if err != nil {
 			return err
 		}
-		own := *job // made anew each time this runs
+		own := *job // copied on every attempt of the transaction
 		if err := tx.Enqueue(ctx, []*fairlead.Job{&own}); err != nil {
 			return err
 		}
@@ -72,16 +72,18 @@ func (s *bulkStore) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bul
 	return stored[0], nil
 }
 
-// errRepeated undoes what a request has done that was answered before.
+// errRepeated rolls back a request that was already answered.
 var errRepeated = errors.New("an earlier request with the same ID has already been carried out")
 
-// latestIDs is about how many of the latest ids are looked at when a bulk is made: those of
-// the blocks that processes may still take ids from.
+// latestIDs is the approximate number of latest job IDs to examine when a bulk is created.
+// It covers the ID blocks that processes may still be using.
 const latestIDs = 20_000
 
-// newest returns bulk.Status.Newest of a bulk that is made now. If none of the jobs with the
-// latest ids is dated after now, those that will be are made after the bulk. Otherwise the clock
-// was set back, and that is sure of no job that has an id now.
+// newest returns bulk.Status.Newest for a bulk created now. If none of the jobs with the
+// latest IDs is dated now or later, a job with one of these IDs that is found with a later
+// date must have been created after the bulk. Otherwise the clock was set back; newest then
+// returns the last ID, so that no job that already has an ID is taken for one created after
+// the bulk.
 func (s *bulkStore) newest(ctx context.Context, db DB) (int64, error) {
 	looks, err := list(ctx, db, func(row Scanner) (look struct{ last, dated int64 }, err error) {
 		err = row.Scan(&look.last, &look.dated)
@@ -96,7 +98,7 @@ func (s *bulkStore) newest(ctx context.Context, db DB) (int64, error) {
 	return max(0, looks[0].last-latestIDs), nil
 }
 
-// StopBulk asks a bulk to stop.
+// StopBulk requests that a bulk stop.
 func (s *bulkStore) StopBulk(ctx context.Context, id int64) error {
 	b, err := s.one(ctx, "stop bulk", id)
 	if err != nil {
@@ -107,7 +109,7 @@ func (s *bulkStore) StopBulk(ctx context.Context, id int64) error {
 		hit, err = exec(ctx, s.db, "stop bulk", s.sql.StopBulk, id)
 	}
 	if err == nil && hit == 0 {
-		err = fmt.Errorf("stop bulk: bulk %d has ended: %w", id, fairlead.ErrConflict)
+		err = fmt.Errorf("stop bulk action: bulk action %d has ended: %w", id, fairlead.ErrConflict)
 	}
 	return err
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// looksForOne is how many bulks a list by tenants looks at for each that there is room for.
+// looksForOne limits a list filtered by tenant: for each bulk the page has room for, at
+// most this many bulks are examined.
 const looksForOne = 10
 
 // Bulks lists bulks, newest first.
@@ -43,7 +44,7 @@ func (s *bulkStore) Bulks(ctx context.Context, filter bulk.Filter) (page bulk.Pa
 	return page, nil
 }
 
-// named lists those of a filter that names ids.
+// named lists the bulks of a filter with explicit IDs.
 func (s *bulkStore) named(ctx context.Context, filter bulk.Filter, last int64, limit int) ([]bulk.Bulk, error) {
 	var found []bulk.Bulk
 	for _, id := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(filter.IDs)))) {
@@ -73,8 +74,8 @@ func (s *bulkStore) one(ctx context.Context, verb string, id int64) (bulk.Bulk, 
 	return found[0], nil
 }
 
-// within reports whether a bulk is about jobs of some tenants alone; of all, if none are
-// named.
+// within reports whether a bulk affects only jobs of the given tenants. With no tenants
+// given, it returns true.
 func within(b *bulk.Bulk, tenants []string) bool {
 	if len(tenants) == 0 {
 		return true
@@ -90,7 +91,7 @@ func pageSize(limit int) int {
 	return limit
 }
 
-// BulkMisses lists what a bulk has left as it was.
+// BulkMisses lists the jobs that a bulk left unchanged, with the reasons.
 func (s *bulkStore) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter) ([]bulk.Miss, error) {
 	below := filter.Below
 	if below <= 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// PruneBulks removes bulks that ended longer ago than they are kept, at most limit of them and
-// of what they have left. A bulk that ended with its job is removed once its job is, however
-// long others are kept.
+// PruneBulks removes bulks whose retention period has passed, counting at most limit bulks
+// and misses together. A bulk that ended together with its job is removed when the job is,
+// regardless of the retention of other bulks.
 func (s *bulkStore) PruneBulks(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	total, err := s.dropAll(ctx, limit, s.sql.LoneBulks)
 	for _, kept := range []struct {
@@ -28,7 +28,8 @@ func (s *bulkStore) PruneBulks(ctx context.Context, keep driver.Retention, limit
 	return total, err
 }
 
-// dropAll removes bulks that a statement finds, at most limit of them and of what they have left.
+// dropAll removes the bulks that a statement finds, counting at most limit bulks and misses
+// together.
 func (s *bulkStore) dropAll(ctx context.Context, limit int, find string, args ...any) (total int, err error) {
 	old, err := readList(ctx, s.db.Read, "prune bulks", scanNumber, find, append(args, min(max(limit, 0), pruneChunk))...)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *bulkStore) dropAll(ctx context.Context, limit int, find string, args ..
 	return total, nil
 }
 
-// drop removes a bulk, and before it what is known of the jobs that it has left.
+// drop removes a bulk after removing its misses.
 func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, err error) {
 	for total < limit {
 		chunk := min(limit-total, pruneChunk)
@@ -59,12 +60,13 @@ func (s *bulkStore) drop(ctx context.Context, id int64, limit int) (total int, e
 	return total, nil
 }
 
-// DeleteBulk removes a bulk that has ended. One that ended with its job could go on if that is
-// retried: it is ended itself first, so that no step adds misses behind those that are removed.
+// DeleteBulk removes a bulk that has ended. A bulk that ended with its job could resume if
+// the job were retried, so DeleteBulk first marks the bulk itself as ended. Then no step
+// can add misses after the deletion of misses.
 func (s *bulkStore) DeleteBulk(ctx context.Context, id int64) error {
 	b, err := s.one(ctx, "delete bulk", id)
 	if err == nil && !b.State.Final() {
-		err = fmt.Errorf("delete bulk: bulk %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
+		err = fmt.Errorf("delete bulk action: bulk action %d has not ended; stop it first: %w", id, fairlead.ErrConflict)
 	}
 	if err == nil {
 		_, err = exec(ctx, s.db, "delete bulk", s.sql.AdvanceBulk, id, b.Cursor, 0, 0, true, true)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// bulkBody is what was asked for.
+// bulkBody holds the request that created a bulk.
 type bulkBody struct {
 	Action   bulk.Action    `json:"action"`
 	Filter   bulkFilterBody `json:"filter"`
@@ -25,7 +25,7 @@ type bulkBody struct {
 	Newest   int64          `json:"newest,omitempty"`
 }
 
-// bulkFilterBody is a filter, with times in microseconds.
+// bulkFilterBody is the stored form of a filter, with times in microseconds.
 type bulkFilterBody struct {
 	IDs          []int64          `json:"ids,omitempty"`
 	States       []fairlead.State `json:"states,omitempty"`
@@ -49,11 +49,11 @@ func encodeBulk(b *bulk.Bulk) ([]byte, error) {
 	})
 }
 
-// decodeBulk reads what was asked for into a bulk.
+// decodeBulk decodes the stored request into a bulk.
 func decodeBulk(b *bulk.Bulk, text []byte) error {
 	var body bulkBody
 	if err := json.Unmarshal(text, &body); err != nil {
-		return fmt.Errorf("bulk %d: %w", b.ID, err)
+		return fmt.Errorf("bulk action %d: %w", b.ID, err)
 	}
 	f := body.Filter
 	b.Action, b.Cause, b.Reason, b.Priority, b.Queue, b.Rate = body.Action, body.Cause, body.Reason, body.Priority, body.Queue, body.Rate
@@ -72,8 +72,8 @@ func timeOrZero(us int64) time.Time {
 	return Time(us)
 }
 
-// scanBulk reads the columns of a bulk, and of its job: whether it is there, its outcome, its
-// end and its error.
+// scanBulk reads the columns of a bulk and of its job: whether the job exists, its outcome,
+// its end time and its error.
 func scanBulk(row Scanner) (b bulk.Bulk, err error) {
 	var created, started, finished, ended int64
 	var stopped, known bool

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// deedOf is what a bulk does to each job.
+// deedOf returns the deed that a bulk applies to each job.
 func deedOf(b *bulk.Bulk) *verdict.Deed {
 	actions := map[bulk.Action]verdict.Action{
 		bulk.Cancel: verdict.ToCancel, bulk.Retry: verdict.ToReopen, bulk.Run: verdict.ToRun,
@@ -23,7 +23,7 @@ func deedOf(b *bulk.Bulk) *verdict.Deed {
 	return &verdict.Deed{Action: actions[b.Action], Among: b.Filter.States, Reason: CleanText(b.Reason), Priority: b.Priority, Queue: b.Queue}
 }
 
-// StepBulk acts upon some jobs for a bulk.
+// StepBulk applies the action of a bulk to some jobs.
 func (s *bulkStore) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	step.Jobs, step.GiveUp = slices.Clone(step.Jobs), slices.Clone(step.GiveUp)
 	if len(step.Jobs) > bulk.MaxStep {
@@ -44,13 +44,14 @@ func (s *bulkStore) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, er
 	return after[0], nil
 }
 
-// lockedBulk is a bulk whose row is locked for a step.
+// lockedBulk is a bulk with its row locked for a step.
 type lockedBulk struct {
 	bulk.Bulk
 	ended, held bool
 }
 
-// step does nothing if another step was made, or the bulk has ended.
+// step applies one step. It does nothing if another step was made meanwhile or the bulk has
+// ended.
 func (s *bulkStore) step(ctx context.Context, tx JobTx, step *bulk.Step) error {
 	locked, err := list(ctx, tx, func(row Scanner) (b lockedBulk, err error) {
 		var body []byte
@@ -79,7 +80,7 @@ func (s *bulkStore) step(ctx context.Context, tx JobTx, step *bulk.Step) error {
 	}
 }
 
-// act does what a step is for, and records it.
+// act applies the deed of a step to its jobs and records the result.
 func (s *bulkStore) act(ctx context.Context, tx JobTx, b *bulk.Bulk, step *bulk.Step) error {
 	ids := make([]int64, len(step.Jobs))
 	deed := deedOf(b)
@@ -102,7 +103,7 @@ func (s *bulkStore) act(ctx context.Context, tx JobTx, b *bulk.Bulk, step *bulk.
 		Queue    string `json:"queue,omitempty"`
 	}{b.ID, b.Reason, priorityOf(b), b.Queue})
 	if err != nil {
-		return fmt.Errorf("describe bulk %d: %w", b.ID, err)
+		return fmt.Errorf("describe bulk action %d: %w", b.ID, err)
 	}
 	var entries []access.Entry
 	misses := step.GiveUp
@@ -132,7 +133,7 @@ func priorityOf(b *bulk.Bulk) *int {
 	return &b.Priority
 }
 
-// whyMissed is a refusal in words, without the sort of error that it is.
+// whyMissed returns the text of a refusal without its error class.
 func whyMissed(refusal error) string {
 	text := refusal.Error()
 	for _, sort := range []error{fairlead.ErrConflict, fairlead.ErrNotFound} {

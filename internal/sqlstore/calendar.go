@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// calendarStore keeps calendars.
+// calendarStore stores calendars.
 type calendarStore struct {
 	db  Database
 	sql *CalendarStatements
 }
 
-// CalendarStatements are those of a calendarStore.
+// CalendarStatements holds the SQL statements of calendarStore.
 type CalendarStatements struct {
 	ChangeCalendars string `sql:"change_calendars"`
 	LockCalendar    string `sql:"lock_calendar"`
@@ -36,7 +36,7 @@ func (s *calendarStore) PutCalendar(ctx context.Context, calendar schedule.Calen
 		stored, hit, err = s.put(ctx, db, calendar)
 		return err
 	})
-	if err == nil && *hit == 0 { // another was faster
+	if err == nil && *hit == 0 { // another caller was faster
 		err = fmt.Errorf("put calendar: %w", calendar.CheckVersion(0, true))
 	}
 	if err != nil {
@@ -45,8 +45,9 @@ func (s *calendarStore) PutCalendar(ctx context.Context, calendar schedule.Calen
 	return stored, nil
 }
 
-// put returns the calendar as it is stored, if the last statement hits it. The version of a
-// change is larger than any there was, also of a calendar that is made again.
+// put queues the statement that stores the calendar and returns the stored calendar. The
+// calendar is stored only if that statement hits a row. Each change gets a version larger
+// than all earlier versions, even if the calendar was deleted and created again.
 func (s *calendarStore) put(ctx context.Context, db DB, calendar schedule.Calendar) (stored schedule.Calendar, hit *int64, err error) {
 	versions := s.lock(db, calendar.Name)
 	var next, now int64
@@ -70,19 +71,20 @@ func (s *calendarStore) put(ctx context.Context, db DB, calendar schedule.Calend
 	if exists {
 		statement = s.sql.ReplaceCalendar
 	}
-	db.WakeLater() // schedules that name it may be due sooner than any node knows
+	db.WakeLater() // schedules with this calendar may be due earlier than any node knows
 	return calendar, db.Queue(statement, JSON(body), next, calendar.Name), nil
 }
 
-// lock queues what keeps a calendar from being deleted or made anew, and returns its version
-// if it exists.
+// lock queues the statements that prevent the calendar from being deleted or recreated, and
+// returns its version if it exists.
 func (s *calendarStore) lock(db DB, name string) *[]int64 {
 	db.Queue(s.sql.ChangeCalendars, VersionStep())
 	return queueList(db, scanNumber, s.sql.LockCalendar, name)
 }
 
-// DeleteCalendar removes a calendar that no schedule names. A schedule that is about to name
-// it has it locked, so that the schedule is there once the lock is ours.
+// DeleteCalendar removes a calendar that no schedule uses. A transaction that adds the
+// calendar to a schedule locks the calendar, so that schedule is visible once
+// DeleteCalendar has acquired the lock.
 func (s *calendarStore) DeleteCalendar(ctx context.Context, name string) error {
 	return s.db.InTx(MayWait(ctx), "delete calendar", func(ctx context.Context, db DB) error {
 		versions := s.lock(db, name)
@@ -111,9 +113,9 @@ func ReadCalendars(ctx context.Context, database Database, statements *CalendarS
 	return readList(ctx, database.ReadAll, "list calendars", ScanCalendar, statements.Calendars)
 }
 
-// calendarBody is what is declared of a calendar beside its name. When it was
-// changed stands here and not in a column: a program that knows nothing of it
-// leaves it away when it replaces the calendar.
+// calendarBody holds the declared fields of a calendar except its name. UpdatedAt is here
+// rather than in a column: a program of an earlier version drops it when it replaces the
+// calendar.
 type calendarBody struct {
 	Description string               `json:"description,omitempty"`
 	Weekdays    []time.Weekday       `json:"weekdays,omitempty"`
@@ -122,7 +124,7 @@ type calendarBody struct {
 	UpdatedAt   int64                `json:"updated_at,omitempty"` // microseconds
 }
 
-// encodeCalendar is what is declared of a calendar, and its UpdatedAt, as JSON.
+// encodeCalendar returns the declared fields of a calendar and its UpdatedAt as JSON.
 func encodeCalendar(c *schedule.Calendar) ([]byte, error) {
 	body, err := json.Marshal(calendarBody{Description: c.Description, Weekdays: c.Weekdays, Dates: c.Dates, Ranges: c.Ranges, UpdatedAt: Micros(c.UpdatedAt)})
 	if err != nil {

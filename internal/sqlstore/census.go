@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// census gathers the usage of tenants, queues and kinds.
+// census accumulates the usage of tenants, queues and kinds.
 type census struct {
 	now     time.Time
 	all     fairlead.Usage
@@ -18,15 +18,15 @@ type census struct {
 	queues  usages
 	kinds   usages
 
-	children map[string][]string // parent → its children, by name
+	children map[string][]string // parent → names of its children, in order
 }
 
 type usages map[string]*fairlead.Usage
 
-// newCensus begins with tenants that have nothing yet.
+// newCensus returns a census with an empty entry for each tenant.
 func newCensus(now time.Time, tenants []fairlead.Tenant) *census {
 	c := &census{now: now, tenants: usages{}, queues: usages{}, kinds: usages{}, children: map[string][]string{}}
-	for i := range tenants { // which are in order
+	for i := range tenants { // tenants are sorted
 		tenant := &tenants[i]
 		c.tenants.of(tenant.Name)
 		if tenant.Parent != "" {
@@ -45,8 +45,8 @@ func (u usages) of(name string) *fairlead.Usage {
 	return usage
 }
 
-// count adds jobs of a lane that are in a state, ready ones with the first of
-// their acceptable starts.
+// count adds n jobs of a lane in one state. For ready jobs, startBy is their earliest
+// acceptable start.
 func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
 	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue), c.kinds.of(lane.Kind)} {
 		switch state {
@@ -65,7 +65,7 @@ func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.T
 	}
 }
 
-// starts adds what a tenant has started within the window.
+// starts adds the starts of a tenant within the window.
 func (c *census) starts(of driver.Starts) {
 	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(of.Tenant)} {
 		usage.Started += float64(of.Count)
@@ -73,7 +73,7 @@ func (c *census) starts(of driver.Starts) {
 	}
 }
 
-// limits adds what bounds tenants and all together.
+// limits adds the limits of tenants and the global limits.
 func (c *census) limits(limits []fairlead.LimitUse) {
 	for _, limit := range limits {
 		var usage *fairlead.Usage
@@ -89,7 +89,7 @@ func (c *census) limits(limits []fairlead.LimitUse) {
 	}
 }
 
-// report is what was gathered.
+// report returns the accumulated usage.
 func (c *census) report() fairlead.UsageReport {
 	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list(), Kinds: c.kinds.list()}
 	report.All.Started /= fairlead.UsageWindow.Seconds()
@@ -100,7 +100,7 @@ func (c *census) report() fairlead.UsageReport {
 	return report
 }
 
-// list is all of them by name.
+// list returns the usages sorted by name.
 func (u usages) list() []fairlead.Usage {
 	var list []fairlead.Usage
 	for _, usage := range slices.SortedFunc(maps.Values(u), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Name, b.Name) }) {
@@ -109,7 +109,7 @@ func (u usages) list() []fairlead.Usage {
 	return list
 }
 
-// addFamilies sets Family of those that are parents.
+// addFamilies sets Family for tenants that have children.
 func (c *census) addFamilies(tenants []fairlead.Usage) {
 	byName := make(map[string]fairlead.Usage, len(tenants))
 	for _, usage := range tenants {
@@ -129,7 +129,7 @@ func (c *census) addFamilies(tenants []fairlead.Usage) {
 	}
 }
 
-// addMember adds what a member of a family has and does.
+// addMember adds the usage of one tenant to its family.
 func addMember(f *fairlead.FamilyUsage, u fairlead.Usage) {
 	f.Scheduled += u.Scheduled
 	f.Parked += u.Parked

@@ -2,15 +2,15 @@ package sqlstore
 
 import "github.com/fairlead-io/fairlead"
 
-// ClaimBytes keeps the documents of claimed jobs within Claim.Bytes. The zero value keeps
-// all.
+// ClaimBytes limits the total size of the documents of claimed jobs to Claim.Bytes. The
+// zero value imposes no limit.
 type ClaimBytes struct {
-	Most int // 0: there is no bound
+	Most int // 0 = unlimited
 	read int
 }
 
-// Keep drops the documents of the next job if they are too large together with those of the
-// jobs before it. A claim that is tried again begins with a first job again.
+// Keep drops the documents of the next job if they would exceed the limit together with
+// those of the jobs before it. When a claim is retried, its first job resets the total.
 func (c *ClaimBytes) Keep(job *fairlead.Job, first bool) {
 	if first {
 		c.read = 0

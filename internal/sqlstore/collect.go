@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// Collect returns what scans the rows of a page into a slice, until the page is as large as
-// its caller has room for (see package paged).
+// Collect returns a function that scans the rows of a page into a slice until the page
+// reaches its caller's size limit (see package paged).
 func Collect[T any](ctx context.Context, into *[]T, scan func(Scanner) (T, error)) func(Scanner) error {
 	bound := paged.From(ctx)
 	return func(row Scanner) error {
-		if len(*into) == 0 { // the first row, perhaps of another try
+		if len(*into) == 0 { // the first row, possibly of a retry
 			bound.Begin()
 		}
 		weighed := weighedRow{row: row}
@@ -29,8 +29,7 @@ func Collect[T any](ctx context.Context, into *[]T, scan func(Scanner) (T, error
 	}
 }
 
-// UnlessFull is the error with which a scan has ended a statement, if it is one: that the
-// page is full is none.
+// UnlessFull returns nil if err only says that the page is full, and err otherwise.
 func UnlessFull(err error) error {
 	if errors.Is(err, paged.ErrFull) {
 		return nil
@@ -38,13 +37,13 @@ func UnlessFull(err error) error {
 	return err
 }
 
-// weighedRow counts the bytes of the documents and texts of a row.
+// weighedRow counts the bytes of a row's documents and strings.
 type weighedRow struct {
 	row   Scanner
 	bytes int
 }
 
-// Scan is part of Scanner.
+// Scan implements Scanner.
 func (w *weighedRow) Scan(into ...any) error {
 	if err := w.row.Scan(into...); err != nil {
 		return err

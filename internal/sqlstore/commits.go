@@ -10,28 +10,29 @@ import (
 )
 
 const (
-	commitsWatched = 1000                  // transactions; polling finds the jobs of others
-	commitLook     = 10 * time.Millisecond // until the first look; a caller that calls Wake is faster
+	commitsWatched = 1000                  // transactions watched at most; polling finds the jobs of the others
+	commitLook     = 10 * time.Millisecond // delay before the first look; a caller that calls Wake is faster
 	commitRest     = time.Second           // longest pause between two looks for a transaction
-	commitPatience = time.Minute           // after which a transaction is no longer looked for
+	commitPatience = time.Minute           // how long a transaction is watched
 )
 
-// Commits wakes nodes when callers commit their own transactions. A store does not see these
-// commits, so it looks for a row that the transaction wrote, with growing pauses: one statement
-// for all transactions that are due. While there are none, it does nothing.
+// Commits wakes nodes after callers commit their own transactions. A store does not see
+// these commits, so Commits looks for a row that the transaction wrote, at growing
+// intervals, with one statement for all transactions that are due. Without open
+// transactions, it does nothing.
 type Commits struct {
 	db  Database
 	sql *CommitStatements
 
 	mu      sync.Mutex
 	open    map[*Commit]struct{}
-	changed chan struct{}      // something is due earlier than the goroutine knows
-	stop    context.CancelFunc // of the goroutine; nil: there is none
+	changed chan struct{}      // signals that something is due earlier than the goroutine knows
+	stop    context.CancelFunc // stops the goroutine; nil if none is running
 	closed  bool
-	work    sync.WaitGroup // the goroutine, and wakes
+	work    sync.WaitGroup // the goroutine and running wakes
 }
 
-// CommitStatements are those of Commits.
+// CommitStatements holds the SQL statements of Commits.
 type CommitStatements struct {
 	StoredJobs string `sql:"stored_jobs"`
 	LeasedJobs string `sql:"leased_jobs"`
@@ -41,12 +42,12 @@ type CommitStatements struct {
 type Commit struct {
 	wake func() bool
 
-	job   int64       // that it enqueues, or zero
-	lease driver.Held // that it ends, if it enqueues nothing
+	job   int64       // ID of a job that it enqueues, or 0
+	lease driver.Held // lease that it ends, if it enqueues nothing
 	until time.Time
 	pause time.Duration
 	next  time.Time
-	seen  bool // it has committed
+	seen  bool // the commit was seen
 }
 
 // NewCommits returns the Commits of a store.
@@ -54,7 +55,7 @@ func NewCommits(db Database, statements *CommitStatements) *Commits {
 	return &Commits{db: db, sql: statements, open: map[*Commit]struct{}{}, changed: make(chan struct{}, 1)}
 }
 
-// Close stops looking, and waits for wakes.
+// Close stops looking for commits and waits for running wakes.
 func (c *Commits) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -65,17 +66,19 @@ func (c *Commits) Close() {
 	c.work.Wait()
 }
 
-// NewCommit returns a transaction that does nothing yet. wake is called after its commit. It
-// reports whether it could: it cannot while the caller uses the transaction.
+// NewCommit returns a Commit for a transaction without changes so far. After the commit,
+// wake is called. It reports whether it woke the nodes; it cannot do so while the caller
+// uses the transaction.
 func NewCommit(wake func() bool) *Commit { return &Commit{wake: wake} }
 
-// Enqueued looks for the commit of a transaction by a job that it has stored.
+// Enqueued watches for the commit of a transaction that stored the given job.
 func (c *Commits) Enqueued(commit *Commit, job int64) {
 	c.watch(commit, func() { commit.job = job })
 }
 
-// Settled looks for the commit of a transaction by the last lease that it has ended. It does
-// not if all of them were lost before. A job that it has stored shows more.
+// Settled watches for the commit of a transaction by the last lease that it ended. It does
+// not watch if all leases were already lost. A job stored by the transaction takes
+// precedence as evidence.
 func (c *Commits) Settled(commit *Commit, settlements []fairlead.Settlement, settled []fairlead.Settled) {
 	for i := len(settlements) - 1; i >= 0; i-- {
 		if settled[i] != fairlead.SettledLost {
@@ -98,7 +101,7 @@ func (c *Commits) watch(commit *Commit, trace func()) {
 	c.start()
 }
 
-// start starts the goroutine, or has it look at what is due.
+// start starts the goroutine, or makes it check for due transactions.
 func (c *Commits) start() {
 	if c.stop != nil {
 		select {
@@ -112,15 +115,15 @@ func (c *Commits) start() {
 	c.work.Go(func() { c.run(ctx) })
 }
 
-// Forget ends the search for a transaction: its caller has woken nodes itself.
+// Forget stops watching a transaction whose caller has woken the nodes itself.
 func (c *Commits) Forget(commit *Commit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, commit)
 }
 
-// Ended reports settlements that the store has made or refused: if a transaction of a caller
-// contains one of them, it has ended.
+// Ended reports settlements that the store has made or refused. If a watched transaction
+// contains one of them, that transaction has ended.
 func (c *Commits) Ended(settlements []fairlead.Settlement, settled []fairlead.Settled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +144,7 @@ func (c *Commits) Ended(settlements []fairlead.Settlement, settled []fairlead.Se
 	}
 }
 
-// run looks for commits until there are none left to look for.
+// run looks for commits until no transactions are left.
 func (c *Commits) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -176,7 +179,7 @@ func (c *Commits) idle() time.Duration {
 	return time.Until(first)
 }
 
-// due returns the transactions that it is time to look for, and drops those that are too old.
+// due returns the transactions that are due for a look and drops those that are too old.
 func (c *Commits) due() (due []*Commit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +195,7 @@ func (c *Commits) due() (due []*Commit) {
 	return due
 }
 
-// look finds out which transactions have committed, and wakes nodes.
+// look finds out which transactions have committed and wakes nodes.
 func (c *Commits) look(ctx context.Context, due []*Commit) {
 	if len(due) == 0 {
 		return
@@ -213,7 +216,7 @@ func (c *Commits) look(ctx context.Context, due []*Commit) {
 	}
 }
 
-// wake wakes nodes, or tries again later.
+// wake wakes nodes, or schedules a retry.
 func (c *Commits) wake(commit *Commit) {
 	if commit.wake() {
 		return
@@ -226,7 +229,8 @@ func (c *Commits) wake(commit *Commit) {
 	}
 }
 
-// ask returns which of the transactions have committed. If the database does not answer, none has.
+// ask reports which of the transactions have committed. If the database does not answer, it
+// reports false for all.
 func (c *Commits) ask(ctx context.Context, due []*Commit) []bool {
 	c.mu.Lock()
 	var jobs, leased List[int64]

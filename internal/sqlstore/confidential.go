@@ -11,15 +11,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// confidentialStore keeps which fields of jobs are confidential.
+// confidentialStore stores the names of confidential job fields.
 type confidentialStore struct {
 	db    Database
 	sql   *ConfidentialStatements
 	known *knownConfidential
 }
 
-// knownConfidential is what was confidential when it was last read. However many fields there
-// are, finding out that none has changed reads one row.
+// knownConfidential caches the confidential fields last read. Whatever the number of
+// fields, one row read is enough to see that none has changed.
 type knownConfidential struct {
 	mu       sync.Mutex
 	fields   fairlead.Confidential
@@ -27,11 +27,11 @@ type knownConfidential struct {
 	readAt   time.Time
 }
 
-// trustRevision bounds how long fields are kept: programs older than revisions change fields
-// without changing the revision.
+// trustRevision limits the age of cached fields, because programs older than revisions
+// change fields without changing the revision.
 const trustRevision = 10 * time.Second
 
-// at returns the fields of a revision, if they are known.
+// at returns the cached fields if they belong to the given revision.
 func (k *knownConfidential) at(revision int64) (fairlead.Confidential, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -45,7 +45,7 @@ func (k *knownConfidential) keep(fields fairlead.Confidential, revision int64) {
 	k.fields, k.revision, k.readAt = fields, revision, time.Now()
 }
 
-// ConfidentialStatements are those of a confidentialStore.
+// ConfidentialStatements holds the SQL statements of confidentialStore.
 type ConfidentialStatements struct {
 	Confidential      string `sql:"confidential"`
 	AddConfidential   string `sql:"add_confidential"`
@@ -55,9 +55,10 @@ type ConfidentialStatements struct {
 	ChangeConfidential   string `sql:"change_confidential"`
 }
 
-// AddConfidential makes fields confidential, in the order of their kinds: of nodes that
-// start together each waits for the one before it. It writes nothing if all of them are
-// confidential: workers declare the same whenever they join.
+// AddConfidential makes fields confidential. It locks them in the order of their kinds, so
+// nodes that start at the same time wait for one another instead of deadlocking. It writes
+// nothing if all fields are already confidential, because workers declare the same fields
+// each time they join.
 func (s *confidentialStore) AddConfidential(ctx context.Context, fields fairlead.Confidential) error {
 	known, err := s.Confidential(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *confidentialStore) AddConfidential(ctx context.Context, fields fairlead
 	})
 }
 
-// missing returns the fields that are not known.
+// missing returns the fields that are not in known.
 func missing(fields, known fairlead.Confidential) fairlead.Confidential {
 	left := fairlead.Confidential{}
 	for kind, some := range fields {
@@ -88,8 +89,8 @@ func missing(fields, known fairlead.Confidential) fairlead.Confidential {
 	return left
 }
 
-// newRevision returns a random number: one that counts would come twice if the database was
-// restored from a backup in between.
+// newRevision returns a random number. A counter would repeat values after the database is
+// restored from a backup.
 func newRevision() int64 { return rand.Int64() }
 
 func (s *confidentialStore) add(db DB, kind string, fields []string) {
@@ -108,7 +109,7 @@ func (s *confidentialStore) SetConfidential(ctx context.Context, kind string, fi
 	})
 }
 
-// Confidential returns what is confidential. It reads the fields again only if they have
+// Confidential returns the confidential fields. It reads them again only if they have
 // changed.
 func (s *confidentialStore) Confidential(ctx context.Context) (fairlead.Confidential, error) {
 	revisions, err := readList(ctx, s.db.Read, "find the revision of confidential fields", func(scanner Scanner) (revision int64, err error) {
@@ -118,14 +119,14 @@ func (s *confidentialStore) Confidential(ctx context.Context) (fairlead.Confiden
 	if err != nil {
 		return nil, err
 	}
-	var revision int64 // 0: nothing has changed since the table was made
+	var revision int64 // 0 if nothing has changed since the table was created
 	if len(revisions) > 0 {
 		revision = revisions[0]
 	}
 	if fields, known := s.known.at(revision); known {
 		return fields, nil
 	}
-	fields, err := s.readConfidential(ctx) // after the revision: what changes in between has another
+	fields, err := s.readConfidential(ctx) // read after the revision: a change in between has a different one
 	if err != nil {
 		return nil, err
 	}

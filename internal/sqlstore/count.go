@@ -7,23 +7,24 @@ import (
 )
 
 const (
-	// countWindow is how many rows of a place one statement of an exact count reads:
-	// few enough that it ends soon.
+	// countWindow is the number of rows of a place table that one statement of an exact
+	// count reads. It is small enough for the statement to finish quickly.
 	countWindow = 50_000
-	// leastWindow and leastLive are the least numbers of ended and of live rows that a
-	// count which may stop reads at once. Live rows are few, and nearly all of them
-	// match the filter.
+	// leastWindow and leastLive are the minimum numbers of ended and live rows that a
+	// limited count reads at once. Live rows are few, and nearly all of them match the
+	// filter.
 	leastWindow = 50
 	leastLive   = 1000
-	// leastEnds is how many recently ended jobs a count reads by their end times.
+	// leastEnds is the number of recently ended jobs that a count reads by end time.
 	leastEnds = 300
-	// readsPerJob is how many rows a count that may stop reads for each job that it may
+	// readsPerJob is the number of rows that a limited count reads for each job that it may
 	// count.
 	readsPerJob = 2
 )
 
-// Count implements Count. It goes from window to window until it has counted atMost
-// jobs or read its share of rows; if atMost is zero, until it has counted all.
+// Count returns the number of jobs that match the filter. It proceeds window by window
+// until it has counted atMost jobs or has read its share of rows. If atMost is 0, it counts
+// all.
 func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	add := func(row Scanner) error {
@@ -78,15 +79,15 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	}
 }
 
-// passesOver reports whether a count passes over ended jobs that do not match. If it
-// does not, an index alone can count.
+// passesOver reports whether a count reads ended jobs that do not match. If not, an index
+// alone is enough to count.
 func (q *Query) passesOver(filter fairlead.Filter, lanes []int32) bool {
 	ended := len(placeOfEnded.asked(filter)) > 0
 	return ended && (lanes != nil || !filter.From.IsZero() || !filter.To.IsZero())
 }
 
-// countKey counts jobs with a key a page at a time. Each job has to be looked up in
-// every place, so it stops at half as many.
+// countKey counts jobs with a key page by page. Each job must be looked up in every place
+// table, so the limit is halved.
 func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	const largest = 500
 	count := fairlead.Count{States: map[fairlead.State]int64{}}

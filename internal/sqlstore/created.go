@@ -10,21 +10,22 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// createdSlack is the longest time between reserving an id and the date of its job, except for
-// the jobs of batches. A process uses an id within idsHeld; storing the job may then wait for a
-// lock. A transaction may also have read its clock before it reserved ids.
+// createdSlack is the longest time between reserving an ID and the creation time of its
+// job, except for batch jobs. A process uses an ID within idsHeld; storing the job may then
+// wait for a lock. A transaction may also have read its clock before reserving IDs.
 const createdSlack = 5 * time.Minute
 
-// createdBounds returns the ids that jobs created between From and To of a filter can have, as
-// far as id marks show: see idMarkStore.
+// createdBounds returns the range of IDs that jobs created between From and To of a filter
+// can have, as far as ID marks show. See idMarkStore.
 func (q *Query) createdBounds(ctx context.Context, ask Ask, filter fairlead.Filter) (bounds Window, err error) {
 	if from := filter.From; !from.IsZero() {
 		since, err := q.batchesSince(ctx, ask, from)
 		if err != nil {
 			return Window{}, err
 		}
-		// The mark before the newest one that is early enough: if the clock was set forward, or
-		// the machine slept, a job may be dated much later than its id was reserved.
+		// Use the mark before the newest one that is early enough: if the clock was set
+		// forward or the machine slept, a job may be dated much later than its ID was
+		// reserved.
 		marks, err := q.idMarks(ctx, ask, "latest", "<", since-createdSlack.Microseconds(), "desc")
 		if err != nil {
 			return Window{}, err
@@ -43,7 +44,7 @@ func (q *Query) createdBounds(ctx context.Context, ask Ask, filter fairlead.Filt
 		if err != nil {
 			return Window{}, err
 		}
-		// A mark that was stored late, after the clock had been set back, contradicts a newer one.
+		// A mark stored late, after the clock was set back, contradicts a newer one.
 		if len(later) > 0 && (len(earlier) == 0 || earlier[0] < later[0]) {
 			bounds.Below = later[0]
 		}
@@ -51,7 +52,7 @@ func (q *Query) createdBounds(ctx context.Context, ask Ask, filter fairlead.Filt
 	return bounds, nil
 }
 
-// idMarks returns the ids of the two marks that are closest to a time.
+// idMarks returns the IDs of the two marks closest to a time.
 func (q *Query) idMarks(ctx context.Context, ask Ask, column, compare string, at int64, order string) (ids []int64, err error) {
 	b := queryBuilder{Query: q}
 	statement := fmt.Sprintf("select id from {{id_mark}} where %s %s %s order by %s %s, id %s limit 2", column, compare, b.arg(at), column, order, order)
@@ -63,16 +64,17 @@ func (q *Query) idMarks(ctx context.Context, ask Ask, column, compare string, at
 	return ids, err
 }
 
-// manyBatches is how many batches are looked at to find the oldest that counts.
+// manyBatches limits the number of batches examined to find the oldest relevant one.
 const manyBatches = 1000
 
-// endedStates are those of batches that have completed, which are found by their ends.
+// endedStates lists the states of completed batches, which are found by their end times.
 var endedStates = []batch.State{
 	batch.Success, batch.PartialFail, batch.Fail, batch.Cancel, batch.RollbackSuccess, batch.RollbackFail,
 }
 
-// batchesSince returns when the oldest batch was made that still released tasks at a
-// time, or the time itself if all are younger: the ids of its tasks are as old.
+// batchesSince returns the creation time of the oldest batch that was still releasing tasks
+// at a time, or the time itself if all batches are younger. The IDs of a batch's tasks are
+// as old as the batch.
 func (q *Query) batchesSince(ctx context.Context, ask Ask, at time.Time) (int64, error) {
 	b := queryBuilder{Query: q}
 	states := make([]string, len(endedStates))

@@ -2,54 +2,53 @@ package sqlstore
 
 import "context"
 
-// Database is where a feature that is written once for all stores keeps its rows:
-// a store, or the transaction of a caller.
+// Database is the storage of a feature whose code is shared by all stores: either a store
+// or a caller's transaction.
 //
-// In all of its methods verb says in errors what has failed, every statement has the
-// store's timeout, and an error that passes is a fairlead.ErrUnavailable. The function
-// runs again from the start if the database undid what it did for the sake of another
-// transaction, so what it returns to its caller is made anew each time. It may still run
-// when the call has ended, because the caller's context did: it must not read what the
-// caller may change by then.
+// In all methods, verb names the failed operation in errors, every statement has the
+// store's timeout, and a transient error is a fairlead.ErrUnavailable. The function runs
+// again from the start if the database rolled it back in favor of another transaction, so
+// it must reset its results on each run. It may still be running after the call has
+// returned because the caller's context ended: it must not read anything that the caller
+// may change by then.
 type Database interface {
-	// InTx runs f in one transaction at READ COMMITTED. What f has queued and not
-	// flushed travels with the commit: a function that only queues costs PostgreSQL one
-	// round trip. If f refuses, by an error that callers tell apart, it should not have
-	// hit any row: SQLite then need not undo what other calls do in the same transaction.
-	// In the transaction of a caller all of f happens, or nothing.
+	// InTx runs f in one transaction at READ COMMITTED. Queued statements that f has not
+	// flushed are sent with the commit: a function that only queues costs one round trip on
+	// PostgreSQL. If f refuses with an error that callers distinguish, it should not have
+	// hit any row: then SQLite need not undo what other calls did in the same transaction.
+	// In a caller's transaction, either all of f takes effect or nothing.
 	InTx(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
-	// Read runs f, which looks few rows up by an index. Each of its statements has a
-	// snapshot of its own.
+	// Read runs f, which should look up few rows by an index. Each statement has its own
+	// snapshot.
 	Read(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
-	// ReadAll is Read for statements that read whole tables, or whose plan depends on
-	// what is asked.
+	// ReadAll works like Read, for statements that read whole tables or whose plan depends
+	// on the request.
 	ReadAll(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
 }
 
-// DB runs statements, each after those that were queued before it.
+// DB runs statements, each after the statements queued before it.
 //
-// An argument is a number, a text, bytes, a bool, JSON, a List, or Rows as the last one.
-// Arguments have the same order in all stores. A statement that needs the clock has
-// {{now}} in its text. A statement that a store has no use for has an empty text, and does
-// not run.
+// An argument is a number, a string, bytes, a bool, JSON, a List, or, in last position,
+// Rows. Arguments have the same order in all stores. A statement that needs the clock
+// contains {{now}}. A statement that a store does not need is empty and does not run.
 type DB interface {
-	// Exec runs a statement that writes and returns how many rows it hit. An insert whose
-	// text says what to do about a key that is taken hits none then.
+	// Exec runs a writing statement and returns the number of rows it hit. An insert with a
+	// clause for duplicate keys hits no rows if the key exists.
 	Exec(ctx context.Context, statement string, args ...any) (hit int64, err error)
-	// Each runs a statement that reads and scans its rows.
+	// Each runs a reading statement and scans its rows.
 	Each(ctx context.Context, scan func(Scanner) error, statement string, args ...any) error
-	// Queue puts a statement that writes off until the next that is not queued, Flush or
-	// the commit: PostgreSQL sends them all at once. How many rows it hit is known then.
+	// Queue delays a writing statement until the next call that is not queued, Flush or the
+	// commit: PostgreSQL sends all of them at once. The result is set at that point.
 	Queue(statement string, args ...any) (hit *int64)
-	// QueueEach puts a statement that reads off, and scans its rows then.
+	// QueueEach delays a reading statement in the same way and scans its rows when it runs.
 	QueueEach(scan func(Scanner) error, statement string, args ...any)
-	// Flush runs what is queued.
+	// Flush runs the queued statements.
 	Flush(ctx context.Context) error
-	// WakeLater makes nodes look again, after the commit, when something is due.
+	// WakeLater makes nodes check again for due work after the commit.
 	WakeLater()
 }
 
-// exec runs one statement as a transaction of its own.
+// exec runs one statement in a transaction of its own.
 func exec(ctx context.Context, database Database, verb, statement string, args ...any) (int64, error) {
 	var hit *int64
 	err := database.InTx(ctx, verb, func(_ context.Context, db DB) error {
@@ -62,10 +61,10 @@ func exec(ctx context.Context, database Database, verb, statement string, args .
 	return *hit, nil
 }
 
-// reading is Database.Read or Database.ReadAll.
+// reading has the type of Database.Read and Database.ReadAll.
 type reading func(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
 
-// readList reads what the rows of one statement are.
+// readList returns the rows of one statement, run by Database.Read or ReadAll.
 func readList[T any](ctx context.Context, read reading, verb string, scan func(Scanner) (T, error), statement string, args ...any) ([]T, error) {
 	var found *[]T
 	err := read(ctx, verb, func(_ context.Context, db DB) error {
@@ -78,7 +77,7 @@ func readList[T any](ctx context.Context, read reading, verb string, scan func(S
 	return *found, nil
 }
 
-// list reads what the rows of a statement are.
+// list returns the rows of a statement.
 func list[T any](ctx context.Context, db DB, scan func(Scanner) (T, error), statement string, args ...any) ([]T, error) {
 	found := queueList(db, scan, statement, args...)
 	err := db.Flush(ctx)
@@ -95,7 +94,7 @@ func scanText(row Scanner) (text string, err error) {
 	return text, err
 }
 
-// queueList puts a statement off and collects what its rows are.
+// queueList queues a statement and collects its rows.
 func queueList[T any](db DB, scan func(Scanner) (T, error), statement string, args ...any) *[]T {
 	var found []T
 	db.QueueEach(func(row Scanner) error {

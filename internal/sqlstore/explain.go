@@ -11,28 +11,28 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Facts are what decides whether a job starts: the same that a claim asks.
+// Facts holds the data that decides whether a job starts, the same data that a claim uses.
 type Facts struct {
 	Now    time.Time
 	Job    *fairlead.Job
 	Rules  *Rules
-	Limits map[int32]*dispatch.Limit // by id, as they stand
+	Limits map[int32]*dispatch.Limit // by ID, with their current usage
 	Nodes  []fairlead.Node
-	Gate   Gate            // of a parked job
-	Ahead  Line            // ready jobs that go before it, if it is ready
+	Gate   Gate            // gate of a parked job
+	Ahead  Line            // ready jobs ahead of the job, if it is ready
 	Starts []driver.Starts // within the last UsageWindow
-	Shared map[string]int  // starts by tenant of the scope in which the job's tenant shares them, within the last UsageWindow
+	Shared map[string]int  // starts per tenant within the last UsageWindow, in the scope where the job's tenant shares starts
 	Held   []HeldKind      // jobs that nodes hold, if no slot is free
 }
 
-// HeldKind is how many jobs of a kind a node holds.
+// HeldKind is the number of jobs of a kind that a node holds.
 type HeldKind struct {
 	Node fairlead.NodeID
 	Kind string
 	Jobs int
 }
 
-// standing is every limit as it stands, by id.
+// standing returns every limit with its current usage, by ID.
 func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(uses))
 	for _, use := range uses {
@@ -46,9 +46,10 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	return limits
 }
 
-// Rivals are the lanes whose jobs could start on the nodes that could run this job as
-// soon as it could: those of them that stand before it go first. Tenants that share starts
-// with the job's are none: they get their part, wherever their jobs stand.
+// Rivals returns the lanes whose jobs could start as soon as this job on the nodes that can
+// run it: of those jobs, the ones ahead of it start first. It omits tenants that share
+// starts with the job's tenant, because they get their share regardless of the positions of
+// their jobs.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
 	able, own := f.able(), f.Rules.Of(KeyOf(f.Job))
 	var rivals []Lane
@@ -60,12 +61,11 @@ func (f *Facts) Rivals(lanes []Lane) []Lane {
 	return rivals
 }
 
-// able are the live nodes that serve the job's queue, know its kind and start
-// jobs.
+// able returns the live nodes that serve the job's queue, know its kind and accept jobs.
 func (f *Facts) able() []fairlead.Node { return f.fit(false) }
 
-// fit are the live nodes that serve the job's queue and know its kind: those that
-// drain, or the others.
+// fit returns the live nodes that serve the job's queue and know its kind: the draining
+// ones if draining is set, and otherwise the others.
 func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
@@ -79,14 +79,14 @@ func (f *Facts) fit(draining bool) []fairlead.Node {
 // alive reports whether a node has a lease.
 func (f *Facts) alive(node *fairlead.Node) bool { return !node.Dead && node.Until.After(f.Now) }
 
-// busy reports whether nodes could run the job and none of them has a free slot.
+// busy reports whether some nodes could run the job and all their slots are taken.
 func (f *Facts) busy() bool {
 	able := f.able()
 	return len(able) > 0 && !slices.ContainsFunc(able, func(node fairlead.Node) bool { return node.Idle > 0 })
 }
 
-// lack is what nodes lack to start the job: one that could run it, a free slot of one that
-// could, or nothing.
+// lack returns what is missing to start the job: a capable node, a free slot on such a
+// node, or nothing.
 func (f *Facts) lack() fairlead.ObstacleCode {
 	switch {
 	case len(f.able()) == 0:
@@ -97,9 +97,9 @@ func (f *Facts) lack() fairlead.ObstacleCode {
 	return ""
 }
 
-// open reports whether limits let a job of a lane start, but for some limits: those that
-// hold the explained job as well. Where such a limit is reached, jobs before it get what
-// becomes free before it does.
+// open reports whether the limits of a lane let a job start, ignoring the limits in but,
+// which also hold the explained job. When such a limit is reached, the jobs ahead take
+// freed places before the explained job does.
 func (f *Facts) open(lane LaneKey, but []int32) bool {
 	for _, id := range f.Rules.Of(lane) {
 		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 && !slices.Contains(but, id) {
@@ -113,7 +113,7 @@ func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
 	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) })
 }
 
-// Explain says what keeps a job from starting, or how it runs.
+// Explain returns what keeps a job from starting, or the state of its run.
 func Explain(f Facts) fairlead.Explanation {
 	e := explaining{Facts: f, lane: KeyOf(f.Job)}
 	e.ID, e.State, e.At = f.Job.ID, f.Job.State, f.Now
@@ -124,7 +124,7 @@ func Explain(f Facts) fairlead.Explanation {
 		e.Explanation.Ahead, e.AheadOwn = f.Ahead.total(), f.Ahead.of(f.Job.Tenant).total()
 		e.share()
 	case fairlead.Parked:
-		e.Explanation.Ahead, e.AheadOwn = f.Gate.Ahead, f.Gate.Ahead // a gate is of one tenant
+		e.Explanation.Ahead, e.AheadOwn = f.Gate.Ahead, f.Gate.Ahead // all jobs at a gate belong to one tenant
 		e.gated()
 	case fairlead.Running:
 		e.Run = f.run()
@@ -139,7 +139,7 @@ func Explain(f Facts) fairlead.Explanation {
 	return e.Explanation
 }
 
-// explaining is an explanation on its way.
+// explaining is an explanation under construction.
 type explaining struct {
 	Facts
 	fairlead.Explanation
@@ -154,12 +154,12 @@ func (e *explaining) add(o fairlead.Obstacle, format string, args ...any) {
 func (e *explaining) notDue() {
 	due := e.Job.NotBefore
 	if due.Equal(fairlead.Never) {
-		e.add(fairlead.Obstacle{Code: fairlead.IsQueued}, "it waits for an earlier run of its schedule")
+		e.add(fairlead.Obstacle{Code: fairlead.IsQueued}, "it is waiting for an earlier run of its schedule")
 		return
 	}
 	o := fairlead.Obstacle{Code: fairlead.NotDue, Until: due}
 	if e.Job.Failures > 0 {
-		e.add(o, "it backs off until %s after %d failed attempts", stamp(due), e.Job.Failures)
+		e.add(o, "it is backing off until %s after %d failed attempts", stamp(due), e.Job.Failures)
 		return
 	}
 	e.add(o, "it is not due until %s", stamp(due))
@@ -167,7 +167,7 @@ func (e *explaining) notDue() {
 
 func (e *explaining) gated() {
 	o := fairlead.Obstacle{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Name: e.Job.ConcurrencyKey, Used: e.Gate.Taken, Cap: e.Gate.Places, By: e.Gate.By}
-	e.add(o, "concurrency key %q has %d of %d places taken, by %s", e.Job.ConcurrencyKey, e.Gate.Taken, e.Gate.Places, named(e.Gate))
+	e.add(o, "concurrency key %q has %d of %d slots in use, by %s", e.Job.ConcurrencyKey, e.Gate.Taken, e.Gate.Places, named(e.Gate))
 }
 
 func (e *explaining) paused() {
@@ -177,21 +177,21 @@ func (e *explaining) paused() {
 	}
 }
 
-// limited looks at the limits that a claim would.
+// limited adds the limits that would stop a claim.
 func (e *explaining) limited() {
 	for _, id := range e.Rules.Of(e.lane) {
 		limit, rule := e.Limits[id], e.Rules.Quotas[id].Rule
-		if limit == nil { // it was removed just now
+		if limit == nil { // just removed
 			continue
 		}
 		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
 		if limit.Full() {
 			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
-			e.add(o, "%s runs or awaits %d of %d jobs", whose(rule), limit.Used, limit.Cap)
+			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(rule), limit.Used, limit.Cap)
 		}
 		if wait := limit.NextToken(); wait > 0 {
 			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
-			e.add(o, "%s starts %v jobs per second, the next one in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
+			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
 		}
 	}
 }
@@ -203,23 +203,23 @@ func (e *explaining) crowded() {
 		e.unserved()
 	case fairlead.NoSlot:
 		able := e.able()
-		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots of the %d nodes that could run it are taken", len(able))
+		e.add(fairlead.Obstacle{Code: fairlead.NoSlot, Kinds: e.takers(able)}, "all slots are in use on the %d nodes that could run it", len(able))
 	}
 	if e.Job.Crashes >= driver.SoloAfter {
-		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running during %d crashes, so it does not run alongside another such job", e.Job.Crashes)
+		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running during %d crashes, so it does not run at the same time as other crash suspects", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {
-		e.add(e.inLine(), "%s first", jobsGo(e.Explanation.Ahead))
+		e.add(e.inLine(), "%s ahead of it", jobsAre(e.Explanation.Ahead))
 	}
 }
 
-// unserved says that no node runs it.
+// unserved adds the obstacle that no node runs the job.
 func (e *explaining) unserved() {
 	if draining := len(e.fit(true)); draining > 0 {
-		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", draining)
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it are draining", draining)
 		return
 	}
-	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
+	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and handles kind %q", e.lane.Queue, e.lane.Kind)
 }
 
 func whose(rule fairlead.Limit) string {
@@ -229,7 +229,7 @@ func whose(rule fairlead.Limit) string {
 	return fmt.Sprintf("%s %q", rule.Scope, rule.Name)
 }
 
-// named lists who has the places of a gate.
+// named lists the jobs that have the places of a gate.
 func named(gate Gate) string {
 	if len(gate.By) == 0 {
 		return "no job"
@@ -244,14 +244,14 @@ func named(gate Gate) string {
 	return strings.Join(names, ", ")
 }
 
-func jobsGo(n int) string {
+func jobsAre(n int) string {
 	switch {
 	case n >= fairlead.MaxAhead:
-		return fmt.Sprintf("%d jobs or more go", fairlead.MaxAhead)
+		return fmt.Sprintf("%d or more jobs are", fairlead.MaxAhead)
 	case n == 1:
-		return "1 job goes"
+		return "1 job is"
 	default:
-		return fmt.Sprintf("%d jobs go", n)
+		return fmt.Sprintf("%d jobs are", n)
 	}
 }
 

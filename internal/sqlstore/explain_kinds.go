@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// known are the kinds that live nodes know; none if one of them knows the job's.
+// known returns the kinds that live nodes know, or none if one of them knows the job's
+// kind.
 func (f *Facts) known() []fairlead.KindCount {
 	var known []fairlead.KindCount
 	for i := range f.Nodes {
@@ -29,7 +30,8 @@ func (f *Facts) known() []fairlead.KindCount {
 	return known[:min(len(known), fairlead.MaxKinds)]
 }
 
-// takers are the kinds whose jobs take the slots of some nodes, those with most first.
+// takers returns the kinds of the jobs that take the slots of the given nodes, most jobs
+// first.
 func (f *Facts) takers(nodes []fairlead.Node) []fairlead.KindCount {
 	counts := map[string]int{}
 	for _, held := range f.Held {
@@ -47,10 +49,11 @@ func (f *Facts) takers(nodes []fairlead.Node) []fairlead.KindCount {
 	return takers[:min(len(takers), fairlead.MaxKinds)]
 }
 
-// boundless is a timeout that stands for none: shards take as long as they take.
+// boundless is the timeout from which a run counts as unlimited. Shards have such timeouts,
+// because they run as long as necessary.
 const boundless = 100 * 365 * 24 * time.Hour
 
-// run says how the run of a running job stands.
+// run returns the state of a running job's run.
 func (f *Facts) run() *fairlead.CurrentRun {
 	job := f.Job
 	run := &fairlead.CurrentRun{Node: job.Node, Since: job.StartedAt, Timeout: job.Timeout, Crashes: job.Crashes, Lost: true, Stopping: job.CancelWish}

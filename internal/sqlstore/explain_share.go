@@ -7,16 +7,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// shares reports whether a lane belongs to another tenant, with which the job's shares
-// starts.
+// shares reports whether a lane belongs to another tenant that shares starts with the job's
+// tenant.
 func (f *Facts) shares(lane LaneKey) bool {
 	mine, fair := f.Rules.Party(KeyOf(f.Job))
 	other, shared := f.Rules.Party(lane)
 	return fair && shared && mine.Scope == other.Scope && mine.Tenant != other.Tenant
 }
 
-// inLine is the obstacle of a job that others go before: where tenants share starts, the
-// other jobs of its tenant.
+// inLine returns the obstacle of a job with other jobs ahead of it. Where tenants share
+// starts, these are the other jobs of its tenant.
 func (e *explaining) inLine() fairlead.Obstacle {
 	o := fairlead.Obstacle{Code: fairlead.InLine}
 	if e.Share != nil {
@@ -25,7 +25,7 @@ func (e *explaining) inLine() fairlead.Obstacle {
 	return o
 }
 
-// share tells what the job's tenant gets of the starts that it shares.
+// share computes the share of starts that the job's tenant gets.
 func (e *explaining) share() {
 	party, fair := e.Rules.Party(e.lane)
 	if !fair {

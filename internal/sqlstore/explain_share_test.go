@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// sharedFacts are those of a job whose tenant, a child of a parent of weight 2, shares
-// starts with its sibling and with another tenant.
+// sharedFacts returns the facts of a job whose tenant, a child of a parent with weight 2,
+// shares starts with its sibling and with another tenant.
 func sharedFacts() Facts {
 	f := readyFacts()
 	f.Rules = NewRules(1, nil, map[string]string{"t": "top", "sibling": "top"},

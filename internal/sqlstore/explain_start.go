@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Line is how many ready jobs go before one, by the lanes in which they stand.
+// Line holds the number of ready jobs ahead of a job, by lane.
 type Line map[LaneKey]int
 
-// total is how many they are in all lanes, up to MaxAhead.
+// total returns the number of jobs in all lanes, at most MaxAhead.
 func (l Line) total() int {
 	total := 0
 	for _, jobs := range l {
@@ -31,7 +31,7 @@ func (l Line) of(tenant string) Line {
 	return own
 }
 
-// under is how many of them a limit holds.
+// under returns the number of jobs in the line that count against a limit.
 func (l Line) under(id int32, rules *Rules) int {
 	held := 0
 	for lane, jobs := range l {
@@ -42,8 +42,8 @@ func (l Line) under(id int32, rules *Rules) int {
 	return held
 }
 
-// estimate is the latest of the times at which the job gets what it lacks, if that can be
-// told of everything. Of more jobs before it than were counted it cannot.
+// estimate sets the estimated start: the latest time at which one of the obstacles ends, if
+// all those times are known. It sets none if there are more jobs ahead than were counted.
 func (e *explaining) estimate() {
 	if e.Explanation.Ahead >= fairlead.MaxAhead {
 		return
@@ -60,7 +60,7 @@ func (e *explaining) estimate() {
 	}
 	for _, id := range e.Rules.Of(e.lane) {
 		limit := e.Limits[id]
-		if limit == nil { // it was removed just now
+		if limit == nil { // just removed
 			continue
 		}
 		wait, known := e.turn(limit)
@@ -74,8 +74,8 @@ func (e *explaining) estimate() {
 	e.Start = start
 }
 
-// ends is when an obstacle ends, as far as that follows from the obstacle alone: turn
-// looks at limits, reached or not.
+// ends returns the time at which an obstacle ends, as far as the obstacle alone determines
+// it. Limits, reached or not, are left to turn.
 func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 	jobs := 1
 	switch o.Code {
@@ -94,8 +94,9 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 	return e.Now.Add(wait), known
 }
 
-// paced is how many of the jobs before it start at the pace of a rate that is used up, and
-// whether one is: how fast those start is known without counting starts.
+// paced returns the number of jobs ahead that start at the pace of an exhausted rate limit,
+// and whether there is such a limit. The speed of those starts is known without counting
+// starts.
 func (e *explaining) paced() (jobs int, found bool) {
 	for _, id := range e.Rules.Of(e.lane) {
 		if limit := e.Limits[id]; limit != nil && limit.NextToken() > 0 {
@@ -105,8 +106,8 @@ func (e *explaining) paced() (jobs int, found bool) {
 	return jobs, found
 }
 
-// turn is how long it takes until a limit lets the job start after those before it that
-// it holds as well. A cap with room is not what they wait for while a rate is used up.
+// turn returns the time until a limit lets the job start after the jobs ahead that the
+// limit also holds. While a rate is exhausted, those jobs do not wait for a cap with room.
 func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool) {
 	before := e.Facts.Ahead.under(limit.ID, e.Rules)
 	wait = limit.TokenAfter(before)
@@ -119,8 +120,8 @@ func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool
 	return wait, true
 }
 
-// startsOf is how long it takes to start jobs if they go on being started as they were.
-// Starts are counted by tenant: of a queue or a kind it is unknown.
+// startsOf returns the time to start a number of jobs at the recent rate of starts. Starts
+// are counted per tenant, so the time is unknown for a queue or a kind.
 func (e *explaining) startsOf(jobs int, scope fairlead.LimitScope, name string) (wait time.Duration, known bool) {
 	if scope == fairlead.LimitQueue || scope == fairlead.LimitKind {
 		return 0, false

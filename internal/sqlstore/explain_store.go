@@ -15,22 +15,23 @@ type explainStore struct {
 	usage *UsageStatements
 }
 
-// explainSource is what explainStore needs of a store: what its claims ask.
+// explainSource is the part of a store that explainStore uses: the same data that claims
+// read.
 type explainSource interface {
 	Get(ctx context.Context, id int64) (*fairlead.Job, error)
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
-	// Fair keeps what nodes have started where tenants share starts.
+	// Fair returns the record of what nodes have started where tenants share starts.
 	Fair() *Fair
-	// Rules are what is paused and limited now.
+	// Rules returns the current pauses and limits.
 	Rules(ctx context.Context) (*Rules, error)
-	// Ahead counts the ready jobs that go before one, up to MaxAhead or a little more.
+	// Ahead counts the ready jobs ahead of a job. It may stop a little above MaxAhead.
 	Ahead(ctx context.Context, facts *Facts) (Line, error)
-	// GateOf tells how the gate of a parked job stands.
+	// GateOf returns the state of a parked job's gate.
 	GateOf(ctx context.Context, facts *Facts) (Gate, error)
 }
 
-// Explain says why a job does not run.
+// Explain returns why a job does not run.
 func (s *explainStore) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
 	job, err := s.of.Get(ctx, id)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *explainStore) Explain(ctx context.Context, id int64) (fairlead.Explanat
 	return Explain(facts), nil
 }
 
-// collect reads what a claim would ask. Each answer is as of its own instant.
+// collect reads the data that a claim would read. Each part is read at its own time.
 func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 	if facts.Rules, err = s.of.Rules(ctx); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 	return err
 }
 
-// readHeld reads what nodes hold.
+// readHeld reads how many jobs of each kind the nodes hold.
 func (s *explainStore) readHeld(ctx context.Context) ([]HeldKind, error) {
 	return readList(ctx, s.db.ReadAll, "read what nodes hold", func(row Scanner) (h HeldKind, err error) {
 		err = row.Scan(&h.Node, &h.Kind, &h.Jobs)
@@ -86,7 +87,7 @@ func (s *explainStore) readHeld(ctx context.Context) ([]HeldKind, error) {
 	}, s.usage.HeldKinds)
 }
 
-// readStarts reads the clock and what was started of late.
+// readStarts reads the clock and the recent starts.
 func (s *explainStore) readStarts(ctx context.Context, facts *Facts) error {
 	var read Facts
 	err := s.db.ReadAll(ctx, "read starts", func(ctx context.Context, db DB) error {

@@ -12,7 +12,7 @@ import (
 
 var explained = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// readyFacts are those of a job that starts at once: nothing is in its way.
+// readyFacts returns the facts of a job without obstacles, which starts immediately.
 func readyFacts() Facts {
 	return Facts{
 		Now:    explained,
@@ -23,7 +23,7 @@ func readyFacts() Facts {
 	}
 }
 
-// under puts the job of some facts under a limit that stands like this.
+// under adds a limit with the given usage to the facts of a job.
 func (f *Facts) under(rule fairlead.Limit, stands dispatch.Limit) {
 	stands.ID, stands.Cap, stands.Rate, stands.Burst = 3, rule.MaxRunning, rule.Rate, rule.Burst
 	f.Rules = NewRules(1, nil, nil, []*Quota{{ID: 3, Rule: rule}})
@@ -35,7 +35,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f *Facts)
 		want   []string
-		start  time.Time // zero: it cannot be told
+		start  time.Time // zero if unknown
 	}{
 		"nothing": {func(*Facts) {}, nil, explained},
 		"it runs": {func(f *Facts) { f.Job.State = fairlead.Running }, nil, time.Time{}},
@@ -46,12 +46,12 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"it backs off": {
 			func(f *Facts) { f.Job.State, f.Job.NotBefore, f.Job.Failures = fairlead.Scheduled, hour, 2 },
-			[]string{"not_due: it backs off until 2030-01-01T01:00:00Z after 2 failed attempts"},
+			[]string{"not_due: it is backing off until 2030-01-01T01:00:00Z after 2 failed attempts"},
 			hour,
 		},
 		"an earlier run": {
 			func(f *Facts) { f.Job.State, f.Job.NotBefore = fairlead.Scheduled, fairlead.Never },
-			[]string{"queued: it waits for an earlier run of its schedule"},
+			[]string{"queued: it is waiting for an earlier run of its schedule"},
 			time.Time{},
 		},
 		"a gate": {
@@ -59,14 +59,14 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.Job.State, f.Job.ConcurrencyKey = fairlead.Parked, "c"
 				f.Gate = Gate{Places: 3, Taken: 3, By: []int64{4, 5}, Ahead: 2}
 			},
-			[]string{`at_gate: concurrency key "c" has 3 of 3 places taken, by job 4, job 5, others`, "in_line: 2 jobs go first"},
+			[]string{`at_gate: concurrency key "c" has 3 of 3 slots in use, by job 4, job 5, others`, "in_line: 2 jobs are ahead of it"},
 			time.Time{},
 		},
 		"a gate whose places are all known": {
 			func(f *Facts) {
 				f.Job.State, f.Job.ConcurrencyKey, f.Gate = fairlead.Parked, "c", Gate{Places: 1, Taken: 1, By: []int64{4}}
 			},
-			[]string{`at_gate: concurrency key "c" has 1 of 1 places taken, by job 4`},
+			[]string{`at_gate: concurrency key "c" has 1 of 1 slots in use, by job 4`},
 			time.Time{},
 		},
 		"a pause": {
@@ -80,7 +80,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}, dispatch.Limit{Used: 2})
 			},
-			[]string{"at_cap: the cluster runs or awaits 2 of 2 jobs"},
+			[]string{"at_cap: the cluster is at its cap: 2 of 2 jobs are running or awaiting a result"},
 			time.Time{},
 		},
 		"a cap under which jobs of the tenant go on being started": {
@@ -88,7 +88,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 2}, dispatch.Limit{Used: 2})
 				f.Starts = startsOf("t", 10, "other", 90)
 			},
-			[]string{`at_cap: tenant "t" runs or awaits 2 of 2 jobs`},
+			[]string{`at_cap: tenant "t" is at its cap: 2 of 2 jobs are running or awaiting a result`},
 			explained.Add(fairlead.UsageWindow / 10),
 		},
 		"a cap with room": {
@@ -101,7 +101,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", Rate: 0.5, Burst: 1}, dispatch.Limit{})
 			},
-			[]string{`over_rate: queue "q" starts 0.5 jobs per second, the next one in 2s`},
+			[]string{`over_rate: queue "q" is at its rate of 0.5 jobs per second; the next job can start in 2s`},
 			explained.Add(2 * time.Second),
 		},
 		"a cap and a rate": {
@@ -109,7 +109,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1, Rate: 1, Burst: 1}, dispatch.Limit{Used: 1})
 				f.Starts = startsOf("t", 1)
 			},
-			[]string{`at_cap: the cluster runs or awaits 1 of 1 jobs`, `over_rate: the cluster starts 1 jobs per second, the next one in 1s`},
+			[]string{`at_cap: the cluster is at its cap: 1 of 1 jobs are running or awaiting a result`, `over_rate: the cluster is at its rate of 1 jobs per second; the next job can start in 1s`},
 			explained.Add(fairlead.UsageWindow),
 		},
 		"a cap of a queue, as starts are not counted by queue": {
@@ -117,7 +117,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}, dispatch.Limit{Used: 1})
 				f.Starts = startsOf("t", 1)
 			},
-			[]string{`at_cap: queue "q" runs or awaits 1 of 1 jobs`},
+			[]string{`at_cap: queue "q" is at its cap: 1 of 1 jobs are running or awaiting a result`},
 			time.Time{},
 		},
 		"a cap of the tenant's parent, under which its other children start jobs": {
@@ -127,7 +127,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.Rules = NewRules(1, nil, map[string]string{"t": "p", "sibling": "p"}, []*Quota{{ID: 3, Rule: rule}})
 				f.Starts = startsOf("sibling", 10, "other", 90)
 			},
-			[]string{`at_cap: tenant "p" runs or awaits 2 of 2 jobs`},
+			[]string{`at_cap: tenant "p" is at its cap: 2 of 2 jobs are running or awaiting a result`},
 			explained.Add(fairlead.UsageWindow / 10),
 		},
 		"a cap that is reached when those before it have started": {
@@ -135,7 +135,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3}, dispatch.Limit{Used: 1})
 				f.Ahead, f.Starts = line(4), startsOf("t", 10, "other", 90)
 			},
-			[]string{"in_line: 4 jobs go first"},
+			[]string{"in_line: 4 jobs are ahead of it"},
 			explained.Add(fairlead.UsageWindow * 3 / 10),
 		},
 		"a full cap with others before it": {
@@ -143,7 +143,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3}, dispatch.Limit{Used: 3})
 				f.Ahead, f.Starts = line(4), startsOf("t", 10, "other", 90)
 			},
-			[]string{`at_cap: tenant "t" runs or awaits 3 of 3 jobs`, "in_line: 4 jobs go first"},
+			[]string{`at_cap: tenant "t" is at its cap: 3 of 3 jobs are running or awaiting a result`, "in_line: 4 jobs are ahead of it"},
 			explained.Add(fairlead.UsageWindow / 2),
 		},
 		"a rate with others before it": {
@@ -151,7 +151,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
 				f.Ahead, f.Starts = line(29), startsOf("t", 15, "other", 3000)
 			},
-			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 29 jobs go first"},
+			[]string{`over_rate: tenant "t" is at its rate of 0.25 jobs per second; the next job can start in 2s`, "in_line: 29 jobs are ahead of it"},
 			explained.Add(118 * time.Second),
 		},
 		"a rate with others before it and a cap with room, while nothing was counted yet": {
@@ -159,7 +159,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 3, Rate: 0.25, Burst: 1}, dispatch.Limit{Used: 1, Tokens: 0.5})
 				f.Ahead = line(4)
 			},
-			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 4 jobs go first"},
+			[]string{`over_rate: tenant "t" is at its rate of 0.25 jobs per second; the next job can start in 2s`, "in_line: 4 jobs are ahead of it"},
 			explained.Add(18 * time.Second),
 		},
 		"a rate with others before it that it does not hold": {
@@ -167,7 +167,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
 				f.Ahead, f.Starts = Line{{Queue: "q", Tenant: "other", Kind: "k"}: 29}, startsOf("other", 3000)
 			},
-			[]string{`over_rate: tenant "t" starts 0.25 jobs per second, the next one in 2s`, "in_line: 29 jobs go first"},
+			[]string{`over_rate: tenant "t" is at its rate of 0.25 jobs per second; the next job can start in 2s`, "in_line: 29 jobs are ahead of it"},
 			explained.Add(2 * time.Second),
 		},
 		"a limit that was removed just now": {
@@ -179,15 +179,15 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"no node": {
 			func(f *Facts) { f.Nodes[0].Kinds = nil },
-			[]string{`no_node: no live node serves queue "q" and knows kind "k"`},
+			[]string{`no_node: no live node serves queue "q" and handles kind "k"`},
 			time.Time{},
 		},
-		"a dead node":             {func(f *Facts) { f.Nodes[0].Dead = true }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
-		"a node that is late":     {func(f *Facts) { f.Nodes[0].Until = explained }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
-		"a node of another queue": {func(f *Facts) { f.Nodes[0].Queues = []string{"other"} }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
+		"a dead node":             {func(f *Facts) { f.Nodes[0].Dead = true }, []string{`no_node: no live node serves queue "q" and handles kind "k"`}, time.Time{}},
+		"a node that is late":     {func(f *Facts) { f.Nodes[0].Until = explained }, []string{`no_node: no live node serves queue "q" and handles kind "k"`}, time.Time{}},
+		"a node of another queue": {func(f *Facts) { f.Nodes[0].Queues = []string{"other"} }, []string{`no_node: no live node serves queue "q" and handles kind "k"`}, time.Time{}},
 		"a node that drains": {
 			func(f *Facts) { f.Nodes[0].Draining = true },
-			[]string{"no_node: the 1 nodes that could run it were asked to start nothing more"},
+			[]string{"no_node: the 1 nodes that could run it are draining"},
 			time.Time{},
 		},
 		"a node that drains beside another": {
@@ -199,15 +199,15 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"no slot": {
 			func(f *Facts) { f.Nodes[0].Idle, f.Starts = 0, startsOf("other", 5) },
-			[]string{"no_slot: all slots of the 1 nodes that could run it are taken"},
+			[]string{"no_slot: all slots are in use on the 1 nodes that could run it"},
 			explained.Add(fairlead.UsageWindow / 5),
 		},
-		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running during 3 crashes, so it does not run alongside another such job"}, time.Time{}},
+		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running during 3 crashes, so it does not run at the same time as other crash suspects"}, time.Time{}},
 		"too few crashes":           {func(f *Facts) { f.Job.Crashes = 2 }, nil, explained},
-		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = line(1), startsOf("t", 4) }, []string{"in_line: 1 job goes first"}, explained.Add(fairlead.UsageWindow / 4)},
-		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = line(2), startsOf("t", 4) }, []string{"in_line: 2 jobs go first"}, explained.Add(fairlead.UsageWindow / 2)},
-		"very many that go first":   {func(f *Facts) { f.Ahead, f.Starts = line(fairlead.MaxAhead), startsOf("t", 4) }, []string{"in_line: 10000 jobs or more go first"}, time.Time{}},
-		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = line(1), 3, startsOf("t", 4) }, []string{"suspect: it was running during 3 crashes, so it does not run alongside another such job", "in_line: 1 job goes first"}, time.Time{}},
+		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = line(1), startsOf("t", 4) }, []string{"in_line: 1 job is ahead of it"}, explained.Add(fairlead.UsageWindow / 4)},
+		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = line(2), startsOf("t", 4) }, []string{"in_line: 2 jobs are ahead of it"}, explained.Add(fairlead.UsageWindow / 2)},
+		"very many that go first":   {func(f *Facts) { f.Ahead, f.Starts = line(fairlead.MaxAhead), startsOf("t", 4) }, []string{"in_line: 10000 or more jobs are ahead of it"}, time.Time{}},
+		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = line(1), 3, startsOf("t", 4) }, []string{"suspect: it was running during 3 crashes, so it does not run at the same time as other crash suspects", "in_line: 1 job is ahead of it"}, time.Time{}},
 	} {
 		f := readyFacts()
 		c.change(&f)
@@ -264,10 +264,10 @@ func TestAnExplanationCountsTheJobsOfTheSameTenantThatGoFirst(t *testing.T) {
 	}
 }
 
-// line is some jobs in the lane of the job of readyFacts.
+// line returns a number of jobs in the lane of readyFacts' job.
 func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
 
-// startsOf are how many jobs of tenants were started.
+// startsOf returns the number of started jobs per tenant.
 func startsOf(counts ...any) (all []driver.Starts) {
 	for i := 0; i < len(counts); i += 2 {
 		all = append(all, driver.Starts{Tenant: counts[i].(string), Count: counts[i+1].(int)})

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// shareEvery is how often a node writes what it has started where tenants share
-	// starts, and reads what other nodes have.
+	// shareEvery is the interval at which a node writes its shared starts and reads those
+	// of other nodes.
 	shareEvery = time.Second
-	// ledgerUnused is after how long a node that claims nothing is forgotten.
+	// ledgerUnused is the time without claims after which a node is forgotten.
 	ledgerUnused = 5 * time.Minute
 )
 
-// Fair keeps what the nodes of a store have started where tenants share starts by weight,
-// and lets nodes of other processes know. No row is written by two nodes, so no claim
-// waits for another.
+// Fair records the starts of the store's nodes where tenants share starts by weight, and
+// exchanges them with nodes of other processes. No two nodes write the same row, so no
+// claim waits for another.
 type Fair struct {
 	db    Database
 	sql   *FairStatements
@@ -28,18 +28,18 @@ type Fair struct {
 	nodes map[fairlead.NodeID]*fairNode
 }
 
-// fairNode is a node that claims where tenants share starts.
+// fairNode is a node that claims jobs where tenants share starts.
 type fairNode struct {
 	ledger  *dispatch.Ledger
 	sharing Lock
-	rules   *Rules // as of its last claim
+	rules   *Rules // as of the last claim
 	claimed time.Time
-	begun   bool // it has shared
+	begun   bool // has shared at least once
 	shared  time.Time
-	bucket  int64 // in which it last did so
+	bucket  int64 // bucket of the last share
 }
 
-// FairStatements are those of Fair.
+// FairStatements holds the SQL statements of Fair.
 type FairStatements struct {
 	PutFairStarts    string `sql:"put_fair_starts"`
 	OtherFairStarts  string `sql:"other_fair_starts"`
@@ -47,18 +47,18 @@ type FairStatements struct {
 	ForgetFairStarts string `sql:"forget_fair_starts"`
 }
 
-// NewFair returns what is kept by a store that has claimed nothing yet.
+// NewFair returns the Fair of a store without claims so far.
 func NewFair(db Database, statements *FeatureStatements) *Fair {
 	return &Fair{db: db, sql: &statements.FairStatements, clock: &statements.ClockStatements, nodes: map[fairlead.NodeID]*fairNode{}}
 }
 
-// FairClaim is a claim where tenants share starts. A nil one has no shares.
+// FairClaim is a claim where tenants share starts. A nil FairClaim has no shares.
 type FairClaim struct {
 	rules  *Rules
 	shares *dispatch.Shares
 }
 
-// Open begins a claim. It returns nil unless tenants share the starts of a queue.
+// Open begins a claim. It returns nil unless tenants share the starts of some queue.
 func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 	if !rules.Fair() {
 		return nil
@@ -80,7 +80,7 @@ func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 	return &FairClaim{rules: rules, shares: n.ledger.Open()}
 }
 
-// Share returns the share of a lane's tenant, nil if the lane's jobs start by deadline.
+// Share returns the share of a lane's tenant, or nil if the lane's jobs start by deadline.
 func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	if c == nil {
 		return nil
@@ -92,8 +92,9 @@ func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	return c.shares.Of(party)
 }
 
-// Close records what a claim has started, and among which lanes it has chosen. A claim of
-// suspects has chosen among few: what it has not seen is not gone.
+// Close records the jobs that a claim has started and the lanes among which it has chosen.
+// A claim of suspects (solo) has seen only few lanes, so lanes that it has not seen are not
+// removed.
 func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Job) {
 	switch {
 	case c == nil:
@@ -104,7 +105,7 @@ func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Jo
 	}
 }
 
-// started counts the jobs of tenants that share starts.
+// started counts the claimed jobs of each tenant that shares starts.
 func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	started := map[dispatch.Party]int{}
 	for _, job := range jobs {
@@ -115,8 +116,8 @@ func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	return started
 }
 
-// Share lets other nodes know what a node has started, and the node what they have, at
-// most every second. It does nothing for a node that claims where no starts are shared.
+// Share publishes the starts of a node and reads those of other nodes, at most once a
+// second. It does nothing for a node that claims only where no starts are shared.
 func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
 	f.mu.Lock()
 	n := f.nodes[node]
@@ -131,9 +132,9 @@ func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
 	return f.share(ctx, node, n)
 }
 
-// ShareFirst is Share after the first claim of a node, which could not tell when it started
-// jobs before it had read the clock. The jobs are the node's whether or not that fails,
-// and the next claim shares again: so it returns no error.
+// ShareFirst calls Share after the first claim of a node. That claim could not date its
+// starts, because the node had not read the clock yet. ShareFirst returns no error: even if
+// sharing fails, the node has its jobs, and the next claim shares again.
 func (f *Fair) ShareFirst(ctx context.Context, node fairlead.NodeID) {
 	f.mu.Lock()
 	n := f.nodes[node]
@@ -144,7 +145,8 @@ func (f *Fair) ShareFirst(ctx context.Context, node fairlead.NodeID) {
 	}
 }
 
-// shareAll is Share for all nodes of the store at once, however recently they did.
+// shareAll shares the starts of all nodes of the store immediately, even if they have
+// shared recently.
 func (f *Fair) shareAll(ctx context.Context) error {
 	f.mu.Lock()
 	nodes := make(map[fairlead.NodeID]*fairNode, len(f.nodes))
@@ -165,7 +167,7 @@ func (f *Fair) shareAll(ctx context.Context) error {
 	return nil
 }
 
-// share reads what other nodes have started, then writes what this one has.
+// share reads the starts of other nodes and then writes those of this node.
 func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
 	f.mu.Lock()
 	rules := n.rules
@@ -191,7 +193,7 @@ func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) err
 	return nil
 }
 
-// others reads the clock, and what other nodes have started of late.
+// others reads the clock and the recent starts of other nodes.
 func (f *Fair) others(ctx context.Context, node fairlead.NodeID) (int64, []dispatch.Count, error) {
 	var clock *[]int64
 	var counts *[]dispatch.Count
@@ -209,7 +211,7 @@ func (f *Fair) others(ctx context.Context, node fairlead.NodeID) (int64, []dispa
 	return (*clock)[0], *counts, nil
 }
 
-// write lets other nodes read what a node has started.
+// write publishes the starts of a node.
 func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch.Ledger) error {
 	counts := ledger.Unread()
 	if len(counts) == 0 {
@@ -226,7 +228,7 @@ func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch
 	return nil
 }
 
-// recent reads how many jobs of each tenant were started in a scope within the window
+// recent returns the number of jobs that each tenant started in a scope within the window
 // before now.
 func (f *Fair) recent(ctx context.Context, scope string, now int64) (map[string]int, error) {
 	if err := f.shareAll(ctx); err != nil {

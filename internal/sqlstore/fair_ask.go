@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// ask returns what the next claim of the store would know of shared starts: a copy of the
-// ledger of that of some nodes which claimed last, brought up to date if the claim would do
-// so. If none of them claims in this process, it is that of a node that joins.
+// ask returns the shared starts that the next claim of the store would see: a copy of the
+// ledger of the given node that claimed last, refreshed if the claim would refresh it. If
+// none of the nodes claims in this process, ask returns the empty ledger of a joining node.
 func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.Ledger, error) {
 	id, n := f.lastOf(nodes)
 	if n == nil {
@@ -35,7 +35,7 @@ func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.Ledger
 	return ledger, nil
 }
 
-// lastOf returns that of some nodes which claimed last, nil if none has.
+// lastOf returns the given node that claimed last, or nil if none has claimed.
 func (f *Fair) lastOf(nodes []fairlead.Node) (last fairlead.NodeID, found *fairNode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +47,7 @@ func (f *Fair) lastOf(nodes []fairlead.Node) (last fairlead.NodeID, found *fairN
 	return last, found
 }
 
-// openAsked begins what a claim by a copied ledger would be.
+// openAsked opens a claim on a copied ledger.
 func openAsked(ledger *dispatch.Ledger, rules *Rules) *FairClaim {
 	if !rules.Fair() {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// orders are in which order jobs start, and the weights by which tenants share starts.
+// orders holds the start orders of queues and the weights by which tenants share starts.
 type orders struct {
 	cluster fairlead.Order
-	queues  map[string]fairlead.Order // those that have their own
+	queues  map[string]fairlead.Order // queues with their own order
 	weights map[string]int
-	fair    bool // one of them is fair
+	fair    bool // at least one order is fair
 }
 
-// add takes over the order of a limit.
+// add applies the order of a limit.
 func (o *orders) add(limit fairlead.Limit) {
 	if limit.Order == "" {
 		return
@@ -28,7 +28,7 @@ func (o *orders) add(limit fairlead.Limit) {
 	o.fair = o.fair || limit.Order == fairlead.OrderFair
 }
 
-// Weighed adds the weights of tenants to new rules.
+// Weighed sets the weights of tenants in new rules.
 func (r *Rules) Weighed(weights map[string]int) *Rules {
 	r.orders.weights = weights
 	return r
@@ -37,8 +37,8 @@ func (r *Rules) Weighed(weights map[string]int) *Rules {
 // Fair reports whether tenants share the starts of any queue by weight.
 func (r *Rules) Fair() bool { return r.orders.fair }
 
-// Party returns who a lane is where tenants share starts by weight. fair is false if the
-// jobs of its queue start by deadline.
+// Party returns the party to which a lane belongs where tenants share starts by weight.
+// fair is false if the jobs of its queue start by deadline.
 func (r *Rules) Party(lane LaneKey) (party dispatch.Party, fair bool) {
 	if !r.orders.fair {
 		return party, false
@@ -50,11 +50,11 @@ func (r *Rules) Party(lane LaneKey) (party dispatch.Party, fair bool) {
 	return r.partyIn(lane.Queue, lane.Tenant), order == fairlead.OrderFair
 }
 
-// wholeCluster is the scope of all queues without an order of their own. Every queue has
-// a name.
+// wholeCluster is the scope of all queues without their own order. It cannot collide with a
+// queue, because every queue has a name.
 const wholeCluster = ""
 
-// partyIn returns a tenant as it shares the starts of a scope.
+// partyIn returns the party of a tenant in a scope.
 func (r *Rules) partyIn(scope, tenant string) dispatch.Party {
 	family := r.parents[tenant]
 	if family == "" {
@@ -66,7 +66,7 @@ func (r *Rules) partyIn(scope, tenant string) dispatch.Party {
 	}
 }
 
-// ReadWeights reads the weights of tenants that have one.
+// ReadWeights reads the weights of all tenants with a weight.
 func ReadWeights(ctx context.Context, db DB, sql *TenantStatements) (map[string]int, error) {
 	weights := map[string]int{}
 	err := db.Each(ctx, func(row Scanner) error { return ScanWeight(row, weights) }, sql.Weights)

@@ -1,6 +1,6 @@
 package sqlstore
 
-// Features are what all stores do alike. A store embeds them: their methods are its own.
+// Features implements the methods that are the same in all stores. Each store embeds it.
 type Features struct {
 	operatorStore
 	tokenStore
@@ -19,14 +19,15 @@ type Features struct {
 	usageStore
 	explainStore
 	holdStore
+	sampleStore
 	historyStore
 	whatIfStore
 	retentionStore
 	idMarkStore
 }
 
-// FeatureStatements are the statements of Features, and others that have the same names in
-// all stores. A store embeds them among its own.
+// FeatureStatements holds the statements of Features and other statements with the same
+// names in all stores. Each store embeds it in its own statements.
 type FeatureStatements struct {
 	ClockStatements
 	OnceStatements
@@ -46,12 +47,13 @@ type FeatureStatements struct {
 	UsageStatements
 	FairStatements
 	HoldStatements
+	SampleStatements
 	RetentionStatements
 	IDMarkStatements
 	WhatIfStatements
 }
 
-// FeatureDatabase is what Features need of a store.
+// FeatureDatabase is the part of a store that Features uses.
 type FeatureDatabase interface {
 	Database
 	RuleChanges
@@ -66,7 +68,7 @@ type FeatureDatabase interface {
 	retentionSource
 }
 
-// NewFeatures makes the features of a store. Its statements are loaded by then.
+// NewFeatures returns the features of a store whose statements are loaded.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
@@ -87,6 +89,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},
+		sampleStore:       sampleStore{db: database, sql: &statements.SampleStatements},
 		historyStore:      historyStore{db: database, of: database, sql: &statements.HoldStatements},
 		whatIfStore:       whatIfStore{db: database, of: database, sql: &statements.WhatIfStatements, clock: clock, tenants: &statements.TenantStatements, pauses: pauses},
 		idMarkStore:       idMarkStore{db: database, sql: &statements.IDMarkStatements},

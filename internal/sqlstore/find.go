@@ -12,38 +12,38 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// Query builds the statements of Get, Find and Tally: a union over the places of the
-// filter's states, so that one snapshot answers. Lanes and outcomes are numbers and are
-// part of the text; ids and keys are arguments.
+// Query builds the statements of Get, Find and Tally: a union over the place tables of the
+// filter's states, so that the result comes from one snapshot. Lanes and outcomes are
+// numbers and part of the statement; IDs and keys are arguments.
 type Query struct {
-	Expand Expander           // names the tables
+	Expand Expander           // expands table names
 	Arg    func(n int) string // placeholder of the n-th argument, from 1
-	NoJSON string             // a null of the type of done.output
+	NoJSON string             // null with the type of done.output
 	Lanes  *Lanes
 
-	// Probe compares a column with a value of a row that was read before, in a way that
-	// leaves the database no other plan than an index look-up. Nil: by "=".
+	// Probe compares a column with a value from a row read earlier, in a form that forces
+	// the database to use an index lookup. If nil, Query uses "=".
 	Probe func(column, value string) string
-	// ByID follows a table that is to be read in the order of its ids. Join joins a
-	// table that is to be looked up for each row of the one before it.
+	// ByID follows a table that is read in ID order. Join joins a table with one lookup for
+	// each row of the previous table.
 	ByID, Join string
-	// ByOutcome follows done if it is to be read by how jobs ended.
+	// ByOutcome follows done when it is read by outcome.
 	ByOutcome string
-	// Unlucky means that done has an index by id of the jobs that did not succeed, and
-	// none by end of those that did.
+	// Unlucky means that done has an index by ID of the jobs that did not succeed, and no
+	// index by end time of those that did.
 	Unlucky bool
-	// LateOutput means that the database would keep the outputs of all jobs that a page
-	// chooses from in memory. They are read job by job instead.
+	// LateOutput means that the database would hold the outputs of all candidate jobs of a
+	// page in memory. Outputs are then read job by job instead.
 	LateOutput bool
-	// Open is the condition on batches that need action.
+	// Open is the condition for batches that need processing.
 	Open string
-	// AuditIndexes stands behind the table of the audit log: which indexes find the entries
-	// of a filter. Nil: the database finds that out.
+	// AuditIndexes returns the index hint for the audit log table and a filter. If nil, the
+	// database chooses the index.
 	AuditIndexes func(filter access.Filter) string
 }
 
-// place is one table that holds jobs of some states. Its columns are those of JobRow; a
-// column that a place lacks is a constant.
+// place is a table that holds the jobs of some states. Its columns match JobRow; a column
+// missing from the table is a constant.
 type place struct {
 	table   string
 	states  []fairlead.State
@@ -63,8 +63,8 @@ var placeOfScheduled, placeOfEnded = places[0], places[len(places)-1]
 
 const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
 
-// Find returns the statement for the newest jobs of a filter within a window; ScanJob
-// reads its rows. An empty text means that nothing can match.
+// Find returns the statement for the newest jobs of a filter within a window. ScanJob reads
+// its rows. An empty statement means that nothing can match.
 func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	limit := pageOf(filter)
 	b := queryBuilder{Query: q, filter: filter, within: within}
@@ -78,15 +78,15 @@ func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	if q.LateOutput {
 		output = "case when p.finished_at > 0 then (select d.output from {{done}} d where d.id = p.id) end"
 	}
-	// The jobs of the page are chosen and sorted before their documents are read: a page
-	// may end long before its last job.
+	// Select and sort the jobs of the page before reading their documents: a page may end
+	// long before its last job.
 	page := "(select * from (" + branches + ") b order by id desc limit " + strconv.Itoa(limit) + ") p"
 	return q.expand("select p.id, p.state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, p.due, p.wished, p.reason, p.error, " + output + " as output, " +
 		jobColumns + ", m.memo, m.progress, case when m.told_fence = p.fence then m.told end as told from " + page + " " + b.join() + " {{job}} j on " + q.probe("j.id", "p.id") +
 		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc"), b.args
 }
 
-// output returns the output of jobs in a place as its branch of a page has it.
+// output returns the output column of a place's branch.
 func (q *Query) output(p place) string {
 	if p.table == "done" && !q.LateOutput {
 		return "p.output"
@@ -101,8 +101,8 @@ func pageOf(filter fairlead.Filter) int {
 	return filter.Limit
 }
 
-// Tally returns the statement that counts the jobs of a filter within a window: rows of
-// state and count.
+// Tally returns the statement that counts the jobs of a filter within a window. Its rows
+// are state and count.
 func (q *Query) Tally(filter fairlead.Filter, within Window) (string, []any) {
 	b := queryBuilder{Query: q, filter: filter, within: within, counts: true}
 	branches := b.branches(func(p place, from string) string {
@@ -137,7 +137,7 @@ type queryBuilder struct {
 	*Query
 	filter fairlead.Filter
 	within Window
-	counts bool // it counts all that match, instead of listing the newest
+	counts bool // count all matches instead of listing the newest
 	args   []any
 }
 
@@ -146,7 +146,7 @@ func (b *queryBuilder) arg(v any) string {
 	return b.Arg(len(b.args))
 }
 
-// branches joins one select per place that can hold matching jobs.
+// branches returns the union of one select per place that can hold matching jobs.
 func (b *queryBuilder) branches(selectFrom func(p place, from string) string) string {
 	lanes, all := b.Lanes.Matching(b.filter)
 	if !all && len(lanes) == 0 {
@@ -161,7 +161,7 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 	return strings.Join(parts, " union all ")
 }
 
-// asked returns the states of a place that a filter chooses.
+// asked returns the states of a place that match a filter.
 func (p place) asked(filter fairlead.Filter) []fairlead.State {
 	if p.table != "done" && !filter.FinishedFrom.IsZero() {
 		return nil
@@ -172,7 +172,7 @@ func (p place) asked(filter fairlead.Filter) []fairlead.State {
 	return slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(filter.States, s) })
 }
 
-// from returns the from and where of one place.
+// from returns the from and where clauses for one place.
 func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
 	from, id := b.table(p)
 	where := b.ids(id)
@@ -203,18 +203,18 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	from += " where " + strings.Join(where, " and ")
 	switch {
 	case p.table == "later" && b.within.LaterByLane:
-		// Few of very many scheduled jobs are in these lanes: they must not be searched
-		// among all in the order of their ids.
+		// These lanes have few of very many scheduled jobs: do not search for them among
+		// all jobs in ID order.
 		from = " from (select p.*" + from + " limit " + strconv.Itoa(math.MaxInt64) + ") p"
 	case !b.filter.FinishedFrom.IsZero() && !b.within.ByID:
-		// Few of very many jobs ended recently: they are read in the order of their
-		// ends, and must not be searched among all in the order of their ids.
+		// Few of very many jobs ended recently: read them by end time, and do not search
+		// for them among all jobs in ID order.
 		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
 	}
 	return from
 }
 
-// table returns the from of one place, and the id expression that chooses its rows.
+// table returns the from clause for one place and the ID expression that selects its rows.
 func (b *queryBuilder) table(p place) (from, id string) {
 	named, across := len(b.filter.IDs) > 0, b.within.Across[p.table]
 	jobs := " from {{job}} k"
@@ -223,8 +223,8 @@ func (b *queryBuilder) table(p place) (from, id string) {
 	}
 	switch {
 	case p.table == "ready" && (named || across):
-		// ready is ordered by its whole key: a job's own row contains it. Both values
-		// of solo are joined, because MySQL would scan the lane for a list of them.
+		// ready is ordered by its complete key, which a job's own row contains. Join both
+		// values of solo, because MySQL would scan the lane for a list of them.
 		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join() +
 			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case p.table == "parked" && (named || across):
@@ -238,11 +238,11 @@ func (b *queryBuilder) table(p place) (from, id string) {
 	return " from {{" + p.table + "}} p", "p.id"
 }
 
-// join joins a table that is looked up for each row, by its whole key: a database that
-// was free to choose might read all ready jobs of the lane.
+// join returns the keyword for joining a table by its full key. With a free choice of plan,
+// the database might read all ready jobs of the lane.
 func (b *queryBuilder) join() string { return cmp.Or(b.Join, "join") }
 
-// ids returns the conditions on ids.
+// ids returns the conditions on IDs.
 func (b *queryBuilder) ids(id string) (where []string) {
 	if len(b.filter.IDs) > 0 {
 		marks := make([]string, len(b.filter.IDs))
@@ -260,8 +260,8 @@ func (b *queryBuilder) ids(id string) (where []string) {
 	return where
 }
 
-// outcomes returns the conditions on how jobs ended. They keep an index by outcome and
-// end from being used if rows are read in the order of their ids.
+// outcomes returns the conditions on outcomes and end times. If rows are read in ID order,
+// the conditions prevent the use of an index by outcome and end time.
 func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 	some := len(states) < len(outcomeStates)
 	if !some && (b.filter.FinishedFrom.IsZero() || b.within.ByID) {
@@ -281,7 +281,7 @@ func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
 	return append(where, "p.outcome + 0 in ("+numbers(list)+")")
 }
 
-// created returns the condition on when jobs were created, which only job contains.
+// created returns the condition on creation time, which only the job table has.
 func (b *queryBuilder) created() string {
 	var exact []string
 	if from := b.filter.From; !from.IsZero() {
@@ -293,7 +293,7 @@ func (b *queryBuilder) created() string {
 	return "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
 }
 
-// onFail returns the condition on what becomes of jobs that fail, which only job contains.
+// onFail returns the condition on the OnFail setting, which only the job table has.
 func (b *queryBuilder) onFail() string {
 	wanted := Flags(&fairlead.Job{OnFail: b.filter.OnFail})
 	return fmt.Sprintf("(select c.flags & %d from {{job}} c where c.id = p.id) = %d", FlagRemoveFailed, wanted)
@@ -307,13 +307,13 @@ func numbers[T ~int | ~int32](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// Scanner is a row of any driver.
+// Scanner is a row of any database driver.
 type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// ScanJob reads a row of Find. It returns the job and its lane. A lane that the cache
-// does not know leaves Queue, Tenant and Kind empty, for the store to look up.
+// ScanJob reads a row of Find. It returns the job and its lane. If the lane is not cached,
+// Queue, Tenant and Kind are empty and the store must look them up.
 func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
 	var (
 		job                                              fairlead.Job

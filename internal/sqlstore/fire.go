@@ -2,9 +2,9 @@ package sqlstore
 
 import "github.com/fairlead-io/fairlead/schedule"
 
-// SourceOf is the third part of what is unique of a run, beside its schedule and
-// instant. Runs that share their instants have one source, so that a schedule
-// has one of them per instant; every other run is a source of its own.
+// SourceOf returns the third part of a run's unique key, after its schedule and instant.
+// Runs with a shared trigger have the same source, so a schedule has one such run per
+// instant; every other run has a source of its own.
 func SourceOf(trigger schedule.Trigger, job int64) int64 {
 	if trigger.Shared() {
 		return 0

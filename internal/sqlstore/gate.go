@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// GateOf returns the gate that a job has to pass, 0 if it has none. It is a hash of
-// what the gate belongs to, so no transaction has to look it up or to create it. Among
-// a billion gates, two are the same with a chance of one in twenty; they would then
-// share their places.
+// GateOf returns the ID of the gate that a job must pass, or 0 if it has none. The ID is a
+// hash of the kind, tenant and concurrency key, so no transaction has to look up or create
+// the gate. Among a billion gates, the probability that two have the same ID is one in
+// twenty; those two would share their places.
 func GateOf(job *fairlead.Job) int64 {
 	if job.ConcurrencyKey == "" {
 		return 0
@@ -27,7 +27,7 @@ func GateOf(job *fairlead.Job) int64 {
 // Gate is the state of one job's gate.
 type Gate struct {
 	Places int
-	Taken  int     // places that are taken
-	By     []int64 // some of the jobs that hold them
-	Ahead  int     // jobs parked before the one in question
+	Taken  int     // number of occupied places
+	By     []int64 // some of the jobs that occupy them
+	Ahead  int     // jobs parked ahead of the job in question
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// holdSource is what holdStore needs of a store: what its claims ask.
+// holdSource is the part of a store that holdStore uses: the same data that claims read.
 type holdSource interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	// Rules are what is paused and limited now.
+	// Rules returns the current pauses and limits.
 	Rules(ctx context.Context) (*Rules, error)
-	// NameLane names a lane of jobs that were just read.
+	// NameLane returns the key of the lane of jobs that were just read.
 	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 }
 
-// waitingGate is a gate at which jobs are parked.
+// waitingGate is a gate with parked jobs.
 type waitingGate struct {
 	lane LaneKey
 	key  string
 	used int
 }
 
-// HeldBack says what keeps ready and parked jobs from starting, lane by lane, by what Explain
-// says of a job at the head of each.
+// HeldBack returns what keeps ready and parked jobs from starting, lane by lane. It uses
+// what Explain would report for a job at the head of each lane.
 func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
 	sight, lanes, gates, err := s.waiting(ctx, after)
 	if err != nil || !sight.Waits {
@@ -47,16 +47,16 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 	return sight, nil
 }
 
-// waiting reads the next lanes that have ready jobs and the next gates that have parked
-// ones. Each is behind its part of the place; the round is over when both have come to their
-// end.
+// waiting reads the next lanes with ready jobs and the next gates with parked jobs. Each
+// has its own position in the place; the round ends when both have reached their end.
 func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.Sight, lanes []LaneKey, gates []waitingGate, err error) {
 	type answer struct {
 		sight hold.Sight
 		lanes []LaneKey
 		gates []waitingGate
 	}
-	var found answer // made anew each time the function runs
+	// reset on every attempt of the transaction
+	var found answer
 	err = s.db.Read(ctx, "read what waits", func(ctx context.Context, db DB) error {
 		found = answer{}
 		now, err := s.clock.Clock(ctx, db)
@@ -103,8 +103,8 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 	return found.sight, found.lanes, found.gates, err
 }
 
-// limitsOf reads how the limits of some lanes stand, by id: those of other lanes may be
-// very many.
+// limitsOf reads the current usage of the limits of some lanes, by ID. It does not read the
+// limits of other lanes, which may be numerous.
 func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey) (map[int32]*dispatch.Limit, error) {
 	ids := List[int32]{}
 	for _, lane := range lanes {
@@ -114,7 +114,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 	if ids = slices.Compact(ids); len(ids) == 0 {
 		return nil, nil
 	}
-	var limits map[int32]*dispatch.Limit // made anew each time the function runs
+	var limits map[int32]*dispatch.Limit // reset on every attempt of the transaction
 	err := s.db.Read(ctx, "read limits", func(ctx context.Context, db DB) error {
 		limits = make(map[int32]*dispatch.Limit, len(ids))
 		db.QueueEach(func(row Scanner) error {
@@ -129,7 +129,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 			limits[limit.ID] = &limit
 			return nil
 		}, s.sql.LimitsNow, ids)
-		if s.sql.InUse == "" { // the limits have counted
+		if s.sql.InUse == "" { // the limits are already counted
 			return db.Flush(ctx)
 		}
 		held, err := list(ctx, db, func(row Scanner) (c laneCount, err error) {

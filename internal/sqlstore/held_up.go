@@ -10,28 +10,29 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// HeldUp remembers the schedules that need a key or a run which another transaction holds. A
-// caller may keep its transaction open for long, so ticks leave these schedules out and try each
-// of them alone: they hold up no other schedule. It is kept in memory. Each process finds out for
-// itself, and a schedule stays due in the database until its runs are made.
+// HeldUp tracks schedules that need a key or a run locked by another transaction. A caller
+// may keep its transaction open for a long time, so ticks leave these schedules out and try
+// each of them separately: they delay no other schedule. HeldUp lives in memory. Each
+// process detects blocked schedules itself, and a schedule stays due in the database until
+// its runs are created.
 type HeldUp struct {
 	mu        sync.Mutex
 	schedules map[int64]*heldUp
 }
 
 type heldUp struct {
-	tries  int // alone, in a row, that failed
-	missed int // tries, in a row, for which another process had taken the schedule
+	tries  int // consecutive failed tries alone
+	missed int // consecutive tries for which another process had locked the schedule
 	again  time.Time
 }
 
-// mostMissed is after how many misses a schedule is taken up again: if it was removed, no
-// process holds it.
+// mostMissed is the number of misses after which a schedule is no longer held up: if it was
+// removed, no process holds it.
 const mostMissed = 300
 
-// Pauses between two tries of a schedule. While few schedules are held up, none pauses for
-// long: the one that is tried in vain may have met another node's short transaction, not a
-// caller's. Many schedules share the time that a tick has for them.
+// Pauses between two tries of a schedule. While few schedules are held up, the pauses stay
+// short: a failed try may have met another node's short transaction rather than a caller's.
+// Many schedules share the time that a tick has for them.
 const (
 	firstHeldPause   = 100 * time.Millisecond
 	fewHeldPause     = 250 * time.Millisecond
@@ -39,23 +40,24 @@ const (
 	longestHeldPause = 2 * time.Second
 )
 
-// heldPause returns the pause after a schedule was tried in vain, while so many are held up.
+// heldPause returns the pause after a failed try of a schedule while held schedules are
+// held up.
 func heldPause(tries, held int) time.Duration {
 	longest := min(max(fewHeldPause, time.Duration(held)*pausePerHeld), longestHeldPause)
 	return min(firstHeldPause<<min(tries, 10), longest)
 }
 
-// heldShare is how long one tick tries schedules alone before it acts upon all others. The last
-// try may exceed it.
+// heldShare is how long one tick tries schedules separately before it processes all others.
+// The last try may exceed it.
 const heldShare = 200 * time.Millisecond
 
-// batchTries is how often one tick takes schedules together. Each try that fails leaves out
-// more of them.
+// batchTries is the number of times one tick tries to process schedules together. Each
+// failed try excludes more schedules.
 const batchTries = 3
 
-// LockedError is the error of a transaction that has waited too long for what another one
-// holds. Waiting names the schedules that may have been the ones to wait; it is empty if another
-// process had taken the only one. It is not repeated as other failures of locks are.
+// LockedError is the error of a transaction that waited too long for a lock of another
+// transaction. Waiting lists the schedules that may be blocked; it is empty if another
+// process had locked the only one. Unlike other lock failures, LockedError is not retried.
 type LockedError struct {
 	Waiting []schedule.Waiting
 	Cause   string
@@ -66,8 +68,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%d schedules may wait for another transaction: %s", len(e.Waiting), e.Cause)
 }
 
-// Locked returns the LockedError of a failed transaction, or its error as it is if it took no
-// schedule. If it failed before it had plans, any schedule may have to wait.
+// Locked converts the error of a failed transaction to a LockedError. If the transaction
+// had locked no schedule, Locked returns the error unchanged. If it failed before planning,
+// any of the locked schedules may be blocked.
 func Locked(err error, outcome schedule.Outcome, taken []int64) error {
 	waiting := outcome.Waiting
 	if len(waiting) == 0 {
@@ -81,12 +84,12 @@ func Locked(err error, outcome schedule.Outcome, taken []int64) error {
 	return &LockedError{Waiting: waiting, Cause: err.Error()}
 }
 
-// HeldTurn is a part of a tick that is one transaction: it acts upon one schedule alone, or if
-// that is zero upon all that are due, but not upon those that are held up.
+// HeldTurn is the part of a tick that runs in one transaction. It processes only the
+// schedule alone, or, if alone is 0, all due schedules except those in heldUp.
 type HeldTurn func(alone int64, heldUp []int64) (schedule.Ticked, error)
 
-// Tick runs a tick: the schedules that are held up and to be tried now, each alone, and then all
-// others.
+// Tick runs a tick: first each held-up schedule whose next try is due, separately, and then
+// all other schedules.
 func (h *HeldUp) Tick(turn HeldTurn) (schedule.Ticked, error) {
 	var alone schedule.Ticked
 	var failed error
@@ -114,7 +117,7 @@ func (h *HeldUp) Tick(turn HeldTurn) (schedule.Ticked, error) {
 	return ticked, nil
 }
 
-// tryOne tries a schedule alone.
+// tryOne tries a schedule separately.
 func (h *HeldUp) tryOne(turn HeldTurn, id int64) (schedule.Ticked, error) {
 	ticked, err := turn(id, nil)
 	var locked *LockedError
@@ -125,15 +128,15 @@ func (h *HeldUp) tryOne(turn HeldTurn, id int64) (schedule.Ticked, error) {
 	case errors.As(err, &locked):
 		return schedule.Ticked{Waiting: h.hold(locked.Waiting)}, nil
 	case err != nil:
-		h.miss(id) // the next tick begins with another one
+		h.miss(id) // the next tick begins with another schedule
 		return schedule.Ticked{}, err
 	}
 	h.release(id)
 	return ticked, nil
 }
 
-// tryOthers acts upon all schedules that are not held up. If one of them turns out to be, those
-// that may be the one are tried alone from then on.
+// tryOthers processes all schedules that are not held up. If one of them turns out to be
+// blocked, the candidates are tried separately from then on.
 func (h *HeldUp) tryOthers(turn HeldTurn) (schedule.Ticked, error) {
 	var waiting []schedule.Waiting
 	for try := 1; ; try++ {
@@ -151,7 +154,7 @@ func (h *HeldUp) tryOthers(turn HeldTurn) (schedule.Ticked, error) {
 	}
 }
 
-// suspect leaves schedules out of ticks. They are tried alone, and soon.
+// suspect excludes schedules from ticks. Each is soon tried separately.
 func (h *HeldUp) suspect(waiting []schedule.Waiting) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -163,8 +166,8 @@ func (h *HeldUp) suspect(waiting []schedule.Waiting) {
 	}
 }
 
-// hold notes that schedules were tried alone and have to wait, and returns them with the number
-// of their tries.
+// hold records that schedules were tried separately and are still blocked, and returns them
+// with the number of their tries.
 func (h *HeldUp) hold(waiting []schedule.Waiting) []schedule.Waiting {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,7 +184,7 @@ func (h *HeldUp) hold(waiting []schedule.Waiting) []schedule.Waiting {
 	return waiting
 }
 
-// miss notes that another process has taken a schedule.
+// miss records that another process has locked a schedule.
 func (h *HeldUp) miss(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,15 +199,15 @@ func (h *HeldUp) miss(id int64) {
 	}
 }
 
-// release takes a schedule up again.
+// release returns a schedule to the normal ticks.
 func (h *HeldUp) release(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.schedules, id)
 }
 
-// next returns the schedule that has waited longest for its next try, zero if it is time for
-// none.
+// next returns the schedule whose next try has been due for the longest time, or 0 if no
+// try is due.
 func (h *HeldUp) next() (id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -217,7 +220,7 @@ func (h *HeldUp) next() (id int64) {
 	return id
 }
 
-// ids returns the schedules that are held up, in order; never nil.
+// ids returns the sorted IDs of the held-up schedules. It never returns nil.
 func (h *HeldUp) ids() []int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,7 +232,8 @@ func (h *HeldUp) ids() []int64 {
 	return ids
 }
 
-// wait returns how long it is until the next try, negative if nothing is held up.
+// wait returns the time until the next try, or a negative duration if no schedule is held
+// up.
 func (h *HeldUp) wait() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

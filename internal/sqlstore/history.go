@@ -11,18 +11,19 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// mostInHistory bounds the holds that a history is derived of: with more, those of the
-// latest times.
+// mostInHistory limits the number of holds from which a history is derived. If there are
+// more, the latest are used.
 const mostInHistory = 2000
 
-// historyStore says what kept jobs waiting.
+// historyStore reports what kept jobs waiting.
 type historyStore struct {
 	db  Database
 	of  historySource
 	sql *HoldStatements
 }
 
-// historySource is what historyStore needs of a store beside its statements.
+// historySource is the part of a store that historyStore uses in addition to its
+// statements.
 type historySource interface {
 	Get(ctx context.Context, id int64) (*fairlead.Job, error)
 	Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error)
@@ -31,7 +32,7 @@ type historySource interface {
 	HoldLook(ctx context.Context) (hold.Standing, error)
 }
 
-// Holds lists what kept jobs waiting.
+// Holds lists the holds that match a filter.
 func (s *historyStore) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
 	standing, err := s.of.HoldLook(ctx)
 	if err != nil {
@@ -46,7 +47,7 @@ func (s *historyStore) Holds(ctx context.Context, filter hold.Filter) (hold.Page
 		parent = rules.parents[filter.Tenant]
 	}
 	limit := filter.Limit
-	filter.Limit++ // one more says whether there is another page
+	filter.Limit++ // one more shows whether there is a next page
 	holds, err := s.list(ctx, filter, parent, "")
 	if err != nil {
 		return hold.Page{}, err
@@ -80,8 +81,8 @@ func (s *historyStore) History(ctx context.Context, id int64) (hold.History, err
 	return hold.Derive(past), nil
 }
 
-// past reads what a history is derived of. Each answer is as of its own instant: the job
-// comes last, so that nothing ended before it that is not read.
+// past reads the data from which a history is derived. Each part is read at its own time.
+// The job comes last, so that no hold that ended before is missed.
 func (s *historyStore) past(ctx context.Context, id int64) (past hold.Past, err error) {
 	if past.Standing, err = s.of.HoldLook(ctx); err != nil {
 		return past, err

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// holdOpen is hold.until_at of a hold that lasts.
+// holdOpen is the value of hold.until_at for an ongoing hold.
 const holdOpen = math.MaxInt64
 
-// holdStore keeps what kept jobs waiting.
+// holdStore stores holds: records of what kept jobs waiting.
 type holdStore struct {
 	db    Database
 	of    holdSource
@@ -21,7 +21,7 @@ type holdStore struct {
 	clock *ClockStatements
 }
 
-// HoldStatements are those of a holdStore and a historyStore.
+// HoldStatements holds the SQL statements of holdStore and historyStore.
 type HoldStatements struct {
 	HoldLook       string `sql:"hold_look"`
 	BeginHoldLooks string `sql:"begin_hold_looks"`
@@ -39,7 +39,7 @@ type HoldStatements struct {
 	InUse          string `sql:"in_use"`
 }
 
-// HoldLook reads how looks stand.
+// HoldLook reads the state of looks.
 func (s *holdStore) HoldLook(ctx context.Context) (hold.Standing, error) {
 	found, err := readList(ctx, s.db.Read, "read the last look", scanStanding, s.sql.HoldLook)
 	if err != nil {
@@ -55,7 +55,7 @@ func scanStanding(row Scanner) (s hold.Standing, err error) {
 	return s, err
 }
 
-// OpenHolds lists the holds that last.
+// OpenHolds lists ongoing holds.
 func (s *holdStore) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
 	return readList(ctx, s.db.Read, "list holds that last", scanHold, s.sql.OpenHolds, hold.MaxOpen)
 }
@@ -69,7 +69,7 @@ func scanHold(row Scanner) (h hold.Hold, err error) {
 	return h, err
 }
 
-// KeepHolds stores what a look found.
+// KeepHolds stores the results of a look.
 func (s *holdStore) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 	begun, last := &Rows{}, int64(0)
 	for _, h := range found.Begun {
@@ -101,7 +101,7 @@ func (s *holdStore) KeepHolds(ctx context.Context, found hold.Found) (bool, erro
 	return err == nil && kept, err
 }
 
-// endOf is hold.until_at.
+// endOf returns the value of hold.until_at.
 func endOf(until time.Time) int64 {
 	if until.IsZero() {
 		return holdOpen
@@ -109,7 +109,7 @@ func endOf(until time.Time) int64 {
 	return Micros(until)
 }
 
-// PruneHolds removes old holds, after it has noted from when on all are kept.
+// PruneHolds removes old holds after recording the time from which all holds are kept.
 func (s *holdStore) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	removed := int64(0)
 	err := s.db.InTx(ctx, "prune holds", func(ctx context.Context, db DB) error {

@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// causes are what keeps jobs of some lanes and at some gates from starting, each once.
+// causes returns what keeps the jobs of some lanes and gates from starting, without
+// duplicates.
 func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
 	var all []hold.Seen
 	known := map[hold.Cause]bool{}
@@ -42,7 +43,7 @@ func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
 	return all
 }
 
-// seenOf is an obstacle of a lane as a cause of all lanes that it concerns.
+// seenOf converts an obstacle of one lane to a cause for all lanes that it affects.
 func seenOf(o fairlead.Obstacle) hold.Seen {
 	seen := hold.Seen{Cause: hold.Cause{Code: o.Code, Scope: o.Scope}, Used: o.Used, Cap: o.Cap}
 	switch o.Scope {
@@ -56,8 +57,8 @@ func seenOf(o fairlead.Obstacle) hold.Seen {
 	return seen
 }
 
-// lastLease is when the last lease ended of the nodes that could run jobs of a lane; zero
-// if there was none.
+// lastLease returns the latest lease end of the nodes that could run jobs of a lane, or the
+// zero time if there was no such node.
 func (f *Facts) lastLease(lane LaneKey) (last time.Time) {
 	for i := range f.Nodes {
 		if node := &f.Nodes[i]; node.Until.After(last) && node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) {

@@ -8,16 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Hub passes wakes on to the listeners of this process.
+// Hub forwards wakes to the listeners of this process.
 type Hub struct {
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 	elsewhere *Alarm
 }
 
-// roomElsewhere is how long listeners wait before they hear of room that another
-// process made. That process has a free slot now and is about to use the room itself;
-// what it leaves is for others.
+// roomElsewhere is the delay before listeners learn of room that another process freed.
+// That process has a free slot and is about to use the room itself; the rest is for others.
 const roomElsewhere = 50 * time.Millisecond
 
 type listener struct {
@@ -32,11 +31,12 @@ func NewHub() *Hub {
 	return h
 }
 
-// Close drops wakes that are still pending.
+// Close discards pending wakes.
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
-// Listen calls begin and wake as soon as it listens, and wake for changes within the scope until
-// ctx ends. What begin starts may tell at once what this process has missed.
+// Listen registers a listener, calls begin and wake once, and then calls wake for changes
+// within the scope until ctx ends. Anything that begin starts may immediately report what
+// this process has missed.
 func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, begin func(), wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
@@ -50,8 +50,8 @@ func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, begin func(), wak
 	h.mu.Unlock()
 }
 
-// Work wakes the listeners that serve any of the lanes; nil stands for unknown lanes
-// and wakes all.
+// Work wakes the listeners that serve any of the lanes. If lanes is nil, the lanes are
+// unknown and Work wakes all listeners.
 func (h *Hub) Work(lanes []LaneKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,10 +72,11 @@ func (h *Hub) Work(lanes []LaneKey) {
 // Later wakes all listeners because jobs were scheduled.
 func (h *Hub) Later() { h.all(driver.WakeLater) }
 
-// Room wakes all listeners because jobs gave back slots of limits.
+// Room wakes all listeners because jobs freed slots of limits.
 func (h *Hub) Room() { h.all(driver.WakeRoom) }
 
-// RoomElsewhere wakes all listeners, in a moment, because jobs of another process did.
+// RoomElsewhere wakes all listeners after a short delay because jobs of another process
+// freed slots.
 func (h *Hub) RoomElsewhere() { h.elsewhere.In(roomElsewhere) }
 
 // Cancel wakes all listeners because a running job was asked to stop.

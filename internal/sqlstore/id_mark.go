@@ -6,27 +6,28 @@ import (
 )
 
 const (
-	// idMarkSpacing is the time between two id marks.
+	// idMarkSpacing is the time between two ID marks.
 	idMarkSpacing = 5 * time.Minute
-	// idMarkGap is the longest time between the last mark and a clock that is set back. Jobs
-	// created in that time are later than any mark records.
+	// idMarkGap is the longest time between the last mark and a clock set back. Jobs
+	// created in that interval are later than any mark records.
 	idMarkGap = time.Hour
 )
 
-// idMarkStore keeps id marks: records of which job ids were reserved at a time. Lists by creation
-// time read only ids between two marks. Marks may be sparse: without them a list reads more rows,
-// but misses none. See docs/decisions/0040.
+// idMarkStore stores ID marks: records of which job IDs were reserved at a time. Lists by
+// creation time read only the IDs between two marks. Marks may be sparse: without them, a
+// list reads more rows but misses none. See docs/decisions/0040.
 //
-// A mark says that exactly the ids below its own were reserved at a time, and how late the jobs
-// with these ids can have been created as far as the store knows: latest is the latest time that
-// the clock has shown, or the end of a deleted batch whose tasks were created long after their
-// ids were reserved. Both times grow with the ids of the marks.
+// A mark says that exactly the IDs below its own were reserved at a time. It also bounds
+// the creation times of the jobs with these IDs, as far as the store knows: latest is the
+// latest time that the clock has shown, or the end of a deleted batch whose tasks were
+// created long after their IDs were reserved. Both times increase with the IDs of the
+// marks.
 type idMarkStore struct {
 	db  Database
 	sql *IDMarkStatements
 }
 
-// IDMarkStatements are those of an idMarkStore.
+// IDMarkStatements holds the SQL statements of idMarkStore.
 type IDMarkStatements struct {
 	IDMarkState string `sql:"id_mark_state"`
 	AddIDMark   string `sql:"add_id_mark"`
@@ -34,21 +35,23 @@ type IDMarkStatements struct {
 	LateIDs     string `sql:"late_ids"`
 }
 
-// idMarkState is what a new mark depends on.
+// idMarkState holds the data that a new mark depends on.
 type idMarkState struct {
 	now          int64
-	next         int64 // smallest id that is not reserved
-	least        int64 // smallest id of a job, zero if there is none
+	next         int64 // smallest unreserved ID
+	least        int64 // smallest ID of a job, or 0
 	last, latest int64 // largest at and latest of all marks
 }
 
 // MarkIDs adds a mark unless there is a recent one, and removes marks below the oldest job.
 //
-// If the clock shows an earlier time than the newest mark, it was set back: new jobs are dated
-// before jobs with smaller ids. All marks are removed, and latest is kept in the new one.
+// If the clock is behind the newest mark, it was set back, and new jobs have earlier
+// creation times than jobs with smaller IDs. MarkIDs then removes all marks and stores
+// latest in the new one.
 //
-// The state is read again in the transaction that writes the mark: on SQLite a caller's open
-// transaction may have reserved ids that no other connection sees before it commits.
+// MarkIDs reads the state again in the transaction that writes the mark: on SQLite, a
+// caller's open transaction may have reserved IDs that are invisible to other connections
+// until it commits.
 func (s *idMarkStore) MarkIDs(ctx context.Context) error {
 	states, err := readList(ctx, s.db.Read, "mark ids", scanIDMarkState, s.sql.IDMarkState)
 	if err != nil || !states[0].due() {
@@ -72,7 +75,7 @@ func (s *idMarkStore) MarkIDs(ctx context.Context) error {
 // setBack reports whether the clock was set back since the newest mark.
 func (s *idMarkState) setBack() bool { return s.now < s.last }
 
-// due reports whether it is time for a mark.
+// due reports whether a new mark is due.
 func (s *idMarkState) due() bool {
 	return s.setBack() || s.now-s.last >= idMarkSpacing.Microseconds()
 }

@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// IDs hands out job ids from blocks, so that most enqueues need no round trip for them.
-// Ids of a block that is lost with the process are never used.
+// IDs allocates job IDs from blocks, so that most enqueues need no round trip for them. The
+// remaining IDs of a block are lost with the process and are never used.
 type IDs struct {
-	// Size is how many ids a block has.
+	// Size is the number of IDs in a block.
 	Size int64
-	// Alloc reserves n blocks, committed before it returns, and returns the first id of
-	// each.
+	// Alloc reserves n blocks, commits, and returns the first ID of each.
 	Alloc func(ctx context.Context, n int) ([]int64, error)
 
 	lock       Lock
-	next, last int64     // of the current block; empty if next > last or both are zero
-	taken      time.Time // not later than when the current block was reserved
+	next, last int64     // rest of the current block; empty if next > last or both are zero
+	taken      time.Time // at or before the time at which the current block was reserved
 	dropped    atomic.Bool
 	highest    atomic.Int64
 }
 
-// Drop drops the reserved ids, because the database may have lost that it gave them
-// out. It does not take back ids that a call has received: the statement that stores
-// them has to name the server that they come from.
+// Drop discards the reserved IDs because the database may have lost the record of the
+// reservation. It does not affect IDs that a call has already received: the statement that
+// stores them must name the server that issued them.
 func (i *IDs) Drop() { i.dropped.Store(true) }
 
-// Highest returns the largest id that was ever reserved here, zero before the first.
+// Highest returns the largest ID ever reserved by i, or 0 before the first.
 func (i *IDs) Highest() int64 { return i.highest.Load() }
 
-// begin takes the lock, and drops reserved ids if Drop was called.
+// begin acquires the lock and discards the reserved IDs if Drop was called.
 func (i *IDs) begin(ctx context.Context) error {
 	if err := i.lock.Acquire(ctx); err != nil {
 		return err
@@ -42,7 +41,7 @@ func (i *IDs) begin(ctx context.Context) error {
 	return nil
 }
 
-// alloc reserves blocks and records the highest id.
+// alloc reserves blocks and records the highest ID.
 func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	blocks, err := i.Alloc(ctx, n)
 	for _, first := range blocks {
@@ -51,15 +50,15 @@ func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	return blocks, err
 }
 
-// idsHeld is how long ids of a block are given out. Lists by creation time rely on it: see
+// idsHeld is how long IDs of a block are handed out. Lists by creation time rely on it: see
 // createdSlack.
 const idsHeld = time.Minute
 
-// left returns how many ids the current block still has. The rest of a block that was
-// reserved too long ago is never used.
+// left returns the number of IDs left in the current block. If the block was reserved too
+// long ago, its remaining IDs are never used.
 func (i *IDs) left() int64 {
 	now := time.Now()
-	// The monotonic clock stands still while a machine is suspended.
+	// The monotonic clock stops while a machine is suspended.
 	if i.next > 0 && (now.Sub(i.taken) > idsHeld || now.Round(0).Sub(i.taken.Round(0)) > idsHeld) {
 		i.next, i.last = 0, 0
 	}
@@ -69,7 +68,7 @@ func (i *IDs) left() int64 {
 	return i.last - i.next + 1
 }
 
-// Fill sets every element of ids to a new id, in ascending order within the call.
+// Fill sets every element of ids to a new ID. The IDs ascend within the call.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	if err := i.begin(ctx); err != nil {
 		return err
@@ -94,9 +93,8 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// Run reserves n consecutive ids, at most Size of them, and returns the first. They are
-// larger than all ids given before: the rest of a block that is too short for them is
-// never used.
+// Run reserves n consecutive IDs, at most Size, and returns the first. They are larger than
+// all IDs handed out before: if the rest of a block is too short, it is never used.
 func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	size := int64(n)
 	if size > i.Size {
@@ -119,8 +117,8 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	return first, nil
 }
 
-// NewID returns the last of the reserved ids that a job got, zero if all jobs got the ids of
-// others, whose keys they have.
+// NewID returns the last reserved ID that a job received, or 0 if all jobs received the IDs
+// of existing jobs with the same keys.
 func NewID(reserved, got []int64) int64 {
 	for i := len(got) - 1; i >= 0; i-- {
 		if got[i] == reserved[i] {

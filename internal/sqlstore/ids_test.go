@@ -65,7 +65,7 @@ func TestAFailedAllocationGivesNothing(t *testing.T) {
 func TestWhoWaitsForIDsMayGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ids := &IDs{Size: 10, Alloc: func(ctx context.Context, _ int) ([]int64, error) {
-			<-ctx.Done() // the database does not answer
+			<-ctx.Done() // the database does not respond
 			return nil, ctx.Err()
 		}}
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -111,7 +111,7 @@ func TestIDsThatWereDroppedAreNotGiven(t *testing.T) {
 	}
 }
 
-// Lists by time rely on it.
+// Lists by creation time rely on this.
 func TestIDsThatWereSetAsideLongAgoAreNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := int64(1)

@@ -2,10 +2,10 @@ package sqlstore
 
 import "context"
 
-// InOrder is the part of a DB that queues, for databases that answer one statement after
-// the other: what is queued runs in its order when it is flushed.
+// InOrder implements the queue of a DB for databases that run one statement at a time.
+// Queued statements run in order when they are flushed.
 type InOrder struct {
-	// Run and Ask run a statement at once, as DB.Exec and DB.Each do.
+	// Run and Ask run a statement immediately, like DB.Exec and DB.Each.
 	Run func(ctx context.Context, statement string, args ...any) (hit int64, err error)
 	Ask func(ctx context.Context, scan func(Scanner) error, statement string, args ...any) error
 

@@ -2,37 +2,37 @@ package sqlstore
 
 import "time"
 
-// A walk through all jobs retires and removes lanes, one window per call of Prune. Each
-// row of lane records when it was last seen to have a job (or a schedule); the walk
-// writes that at most once a day. A lane that a whole walk has not seen, and that was
-// not seen for LaneUnused, is retired: no job is stored in it any more, unless a
-// process takes it into use again. It is removed when a whole walk that began after its
-// retirement has not seen it either, and no transaction is open that may have read it
+// A walk through all jobs retires and removes lanes, one window per call of Prune. Each row
+// of lane records when the lane was last seen with a job or a schedule; the walk writes
+// that time at most once a day. A lane is retired if a complete walk has not seen it and it
+// was not seen for LaneUnused. No jobs are stored in a retired lane unless a process
+// reactivates it. The lane is removed when another complete walk that began after its
+// retirement has not seen it either and no transaction is open that may have read it
 // before.
 
 const (
-	// LaneUnused is how long a lane holds no job before it is retired. Programs of a
-	// version that does not know of retirement continue to use their lanes: this is the
-	// time to replace them.
+	// LaneUnused is the time without jobs after which a lane is retired. Programs of
+	// versions that do not know retirement continue to use their lanes: this is the time
+	// available to replace them.
 	LaneUnused = 30 * 24 * time.Hour
-	// LaneRetired is how long a lane stays retired before it is removed.
+	// LaneRetired is the time between the retirement and the removal of a lane.
 	LaneRetired = 24 * time.Hour
-	// LaneWalkEvery is how often a walk begins.
+	// LaneWalkEvery is the interval between walks.
 	LaneWalkEvery = 24 * time.Hour
-	// LaneWalkWindow is how many jobs a call of Prune looks at.
+	// LaneWalkWindow is the number of jobs that a call of Prune examines.
 	LaneWalkWindow = 20_000
-	// LaneWalkEnd bounds how many lanes are retired, and how many removed, at the end
-	// of a walk.
+	// LaneWalkEnd limits the number of lanes retired, and the number removed, at the end of
+	// a walk.
 	LaneWalkEnd = 20_000
 )
 
-// LaneWalk is the row of lane_walk: how far the walk has come.
+// LaneWalk is the row of lane_walk: the progress of the walk.
 type LaneWalk struct {
 	BegunAt int64
-	After   int64 // id of the last job that was read
+	After   int64 // ID of the last job read
 	EndedAt int64 // zero while the walk is in progress
 	Settled bool  // no transaction older than the last retirement was open when the walk began
-	Removed int64 // lanes that all walks have removed
+	Removed int64 // lanes removed by all walks so far
 	Now     int64 // the database's clock
 }
 
@@ -41,22 +41,20 @@ func (w *LaneWalk) Due() bool {
 	return w.EndedAt != 0 && w.Now-w.BegunAt >= LaneWalkEvery.Microseconds()
 }
 
-// Begin begins a walk.
+// Begin starts a walk.
 func (w *LaneWalk) Begin(settled bool) {
 	w.BegunAt, w.After, w.EndedAt, w.Settled = w.Now, 0, 0, settled
 }
 
-// Unused returns the time before which a lane must have been last seen to be retired
-// now.
+// Unused returns the retirement threshold: lanes last seen before it are retired now.
 func (w *LaneWalk) Unused() int64 { return min(w.BegunAt, w.Now-LaneUnused.Microseconds()) }
 
-// Retired returns the time before which a lane must have been retired to be removed
-// now.
+// Retired returns the removal threshold: lanes retired before it are removed now.
 func (w *LaneWalk) Retired() int64 { return min(w.BegunAt, w.Now-LaneRetired.Microseconds()) }
 
-// MissingLanes returns the ids above floor, up to and including top, that no known lane
-// has: one of them may still be committed. ok is false if there are so many that
-// reading all lanes again costs less.
+// MissingLanes returns the IDs above floor, up to and including top, that belong to no
+// known lane: transactions that create such lanes may still commit. If there are so many
+// that reading all lanes again costs less, ok is false.
 func (l *Lanes) MissingLanes(floor, top int32) (ids []int32, ok bool) {
 	const most = 1000
 	ids = []int32{}
@@ -74,15 +72,16 @@ func (l *Lanes) MissingLanes(floor, top int32) (ids []int32, ok bool) {
 	return ids, true
 }
 
-// TooManyLanes reports whether a process that has not pruned for long, or never does,
-// knows so many lanes that most of them may be gone.
+// TooManyLanes reports whether the process caches so many lanes that most of them may have
+// been removed. This happens in a process that has not pruned for a long time or never
+// prunes.
 func TooManyLanes(known int, kept int64) bool {
 	const few = 10_000
 	return int64(known) > 2*kept+few
 }
 
-// Gone returns those of the known lanes that are not among the ids of all lanes, which
-// were read after known was.
+// Gone returns the known lanes that are missing from all, the IDs of all lanes. The caller
+// must have read all after known.
 func Gone(known []Lane, all map[int32]bool) []int32 {
 	var gone []int32
 	for _, lane := range known {

@@ -9,32 +9,32 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// LaneKey names a lane.
+// LaneKey identifies a lane by its names.
 type LaneKey struct {
 	Queue, Tenant, Kind string
 }
 
-// KeyOf returns the names of a job's lane.
+// KeyOf returns the key of a job's lane.
 func KeyOf(job *fairlead.Job) LaneKey {
 	return LaneKey{Queue: job.Queue, Tenant: job.Tenant, Kind: job.Kind}
 }
 
-// Lane is the unit in which jobs wait.
+// Lane is the unit in which jobs wait: one queue, tenant and kind.
 type Lane struct {
 	ID int32
 	LaneKey
 }
 
-// Lanes caches the lane table. A lane may be retired, and a database may lose the
-// commit that created one. So every statement that uses a lane compares its id with its
-// names, and the store drops a lane that differs from the cached one. The store looks
-// up lanes that the cache does not know, and adds them.
+// Lanes caches the lane table. A lane may be retired, and a database may lose the commit
+// that created one. Every statement that uses a lane therefore compares its ID with its
+// names, and the store drops cached lanes that differ. The store looks up lanes missing
+// from the cache and adds them.
 type Lanes struct {
 	mu    sync.RWMutex
 	byKey map[LaneKey]int32
 	byID  map[int32]LaneKey
-	order []Lane // by insertion
-	epoch uint64 // how often lanes were dropped
+	order []Lane // in order of insertion
+	epoch uint64 // number of times that lanes were dropped
 
 	served ScopeCache[served]
 }
@@ -42,14 +42,14 @@ type Lanes struct {
 // served is the part of order that a scope may claim from.
 type served struct {
 	mu    sync.Mutex
-	seen  int    // how many of order
-	epoch uint64 // of order
+	seen  int    // entries of order already examined
+	epoch uint64 // epoch of the examined order
 	lanes []Lane
 }
 
-// ChangedLanes is the error of a statement that found lanes retired, missing or under
-// other names. The statement has stored and leased nothing: the store drops the lanes,
-// looks them up again and repeats it.
+// ChangedLanes is the error of a statement that found lanes retired, missing or renamed.
+// The statement has stored and leased nothing. The store drops the lanes, looks them up
+// again and repeats the statement.
 type ChangedLanes []int32
 
 // Error implements error.
@@ -62,8 +62,8 @@ func NewLanes() *Lanes {
 	return &Lanes{byKey: map[LaneKey]int32{}, byID: map[int32]LaneKey{}}
 }
 
-// Add caches committed lanes. It drops cached lanes that have the same id or the same
-// names but differ.
+// Add caches committed lanes. It drops cached lanes that have the same ID or the same names
+// but differ.
 func (l *Lanes) Add(lanes ...Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *Lanes) Add(lanes ...Lane) {
 	}
 }
 
-// Forget drops lanes that differ from what is cached here.
+// Forget drops lanes that differ from their cached values.
 func (l *Lanes) Forget(ids ...int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +122,7 @@ func (l *Lanes) Reset() {
 	l.epoch++
 }
 
-// ID returns the id of a lane if it is known.
+// ID returns the ID of a lane, if cached.
 func (l *Lanes) ID(key LaneKey) (int32, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -130,7 +130,7 @@ func (l *Lanes) ID(key LaneKey) (int32, bool) {
 	return id, ok
 }
 
-// Key returns the lane of an id if it is known.
+// Key returns the key of a lane, if cached.
 func (l *Lanes) Key(id int32) (LaneKey, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -138,15 +138,15 @@ func (l *Lanes) Key(id int32) (LaneKey, bool) {
 	return key, ok
 }
 
-// Known returns all cached lanes. Callers must not change it.
+// Known returns all cached lanes. Callers must not modify the slice.
 func (l *Lanes) Known() []Lane {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.order
 }
 
-// List returns all cached lanes and the epoch of the list: as long as the epoch stays
-// the same, the list only grows at its end. Callers must not change it.
+// List returns all cached lanes and the epoch of the list. While the epoch is unchanged,
+// lanes are only appended. Callers must not modify the slice.
 func (l *Lanes) List() (lanes []Lane, epoch uint64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -167,8 +167,8 @@ func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	return missing
 }
 
-// Served returns the cached lanes that a scope may claim from. Callers must not change
-// it.
+// Served returns the cached lanes that a scope may claim from. Callers must not modify the
+// slice.
 func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	s := l.served.Of(scope)
 	s.mu.Lock()
@@ -187,7 +187,7 @@ func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	return s.lanes
 }
 
-// Serves reports whether jobs of a lane belong to a scope.
+// Serves reports whether a scope includes the jobs of a lane.
 func Serves(scope *driver.Scope, lane LaneKey) bool {
 	if !slices.Contains(scope.Kinds, lane.Kind) || scope.Tenants != nil && !slices.Contains(scope.Tenants, lane.Tenant) {
 		return false
@@ -198,8 +198,8 @@ func Serves(scope *driver.Scope, lane LaneKey) bool {
 	return !slices.Contains(scope.Except, lane.Queue)
 }
 
-// Matching returns the cached lanes that a filter chooses; all is true if it chooses
-// every possible lane.
+// Matching returns the cached lanes that match a filter. If the filter matches every
+// possible lane, all is true.
 func (l *Lanes) Matching(filter fairlead.Filter) (ids []int32, all bool) {
 	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
 		return nil, true

@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// Lock is a mutex whose waiters may give up: its holder queries the database, which can
-//
-//	take as long as that holder is willing to wait. The zero value is free.
+// Lock is a mutex whose waiters may give up. Its holder queries the database, which can
+// take as long as the holder is willing to wait. The zero value is unlocked.
 type Lock struct {
 	once sync.Once
-	free chan struct{} // holds a token while the lock is free
+	free chan struct{} // contains a token while the lock is free
 }
 
 // Acquire waits for the lock until ctx ends.
@@ -24,7 +23,7 @@ func (l *Lock) Acquire(ctx context.Context) error {
 	}
 }
 
-// TryAcquire reports whether the lock was free, and holds it then.
+// TryAcquire acquires the lock if it is free and reports whether it did.
 func (l *Lock) TryAcquire() bool {
 	l.prepare()
 	select {

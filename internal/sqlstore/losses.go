@@ -7,10 +7,11 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// mostLosses bounds how many losses are kept apart. Of more the two oldest count as one.
+// mostLosses limits the number of separate losses. If there are more, the two oldest count
+// as one.
 const mostLosses = 64
 
-// ParseLosses reads the column losses of server.
+// ParseLosses parses the column losses of the table server.
 func ParseLosses(raw []byte) ([]batch.Loss, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -36,7 +37,7 @@ func AddLoss(raw []byte, loss batch.Loss) ([]byte, error) {
 	return json.Marshal(losses)
 }
 
-// ScanLockedBatch reads what ScanBatch does, and the losses of the database.
+// ScanLockedBatch reads the columns of ScanBatch and the losses of the database.
 func ScanLockedBatch(row Scanner) (b batch.Record, losses []batch.Loss, err error) {
 	var raw []byte
 	if b, err = ScanBatch(withLosses{row, &raw}); err == nil {
@@ -45,13 +46,13 @@ func ScanLockedBatch(row Scanner) (b batch.Record, losses []batch.Loss, err erro
 	return b, losses, err
 }
 
-// scanLockedBatch reads a batch that is locked for something that losses do not matter to.
+// scanLockedBatch reads a locked batch and ignores the losses.
 func scanLockedBatch(row Scanner) (batch.Record, error) {
 	b, _, err := ScanLockedBatch(row)
 	return b, err
 }
 
-// withLosses scans a row with one more column.
+// withLosses scans a row with one additional column.
 type withLosses struct {
 	row Scanner
 	raw *[]byte

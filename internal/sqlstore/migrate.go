@@ -8,20 +8,20 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// MigrationTarget is a database whose migration lock is held. Of many nodes that start
-// together, one migrates and the others find it done.
+// MigrationTarget is a database whose migration lock is held. When many nodes start
+// together, one migrates and the others find the migrations applied.
 type MigrationTarget interface {
-	// Applied returns the number of statements applied per version, from the
-	// migration table, which it creates if it is absent.
+	// Applied returns the number of applied statements per version from the migration
+	// table, which it creates if necessary.
 	Applied(ctx context.Context) (map[int]int, error)
-	// Apply runs one statement and records it. Where a statement cannot be rolled back
-	// with its record (MySQL commits every DDL separately), running it a second time
-	// must be harmless.
+	// Apply runs one statement and records it. Where the statement and its record cannot be
+	// rolled back together, running the statement twice must be harmless: MySQL commits
+	// every DDL statement separately.
 	Apply(ctx context.Context, migration Migration, step int) error
 }
 
-// Status returns which migrations are pending. It fails if the database is newer than
-// this program.
+// Status returns the pending migrations. It fails if the database schema is newer than this
+// program.
 func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) {
 	status := driver.Schema{Latest: len(migrations)}
 	newest := 0
@@ -42,8 +42,8 @@ func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) 
 	return status, nil
 }
 
-// MigrateUp applies pending migrations, from the statement where an earlier try was
-// interrupted.
+// MigrateUp applies pending migrations. It resumes at the statement where an earlier
+// attempt was interrupted.
 func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (driver.Schema, error) {
 	applied, err := target.Applied(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migrati
 	return status, nil
 }
 
-// PrintMigrations returns all migrations as one script, for operators who apply them by
-// other means.
+// PrintMigrations returns all migrations as one script, for operators who apply them with
+// other tools.
 func PrintMigrations(migrations []Migration) string {
 	var b strings.Builder
 	for _, m := range migrations {

@@ -11,7 +11,7 @@ func TestASchemaThatIsTooNewIsRefusedByItsNewestVersion(t *testing.T) {
 		applied[version] = 1
 	}
 	known := []Migration{{Version: 1, Name: "core", Steps: []string{""}}, {Version: 2, Name: "more", Steps: []string{""}}}
-	for range 20 { // maps are read in another order each time
+	for range 20 { // map iteration order differs each time
 		_, err := Status(applied, known)
 		if err == nil {
 			t.Fatal("it was accepted")

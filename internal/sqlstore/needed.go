@@ -6,8 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Needed returns the ErrConflict of deleting a job that a batch or a sweep has still to
-// see, with the same text in all stores; nil if both are zero.
+// Needed returns the ErrConflict of deleting a job that a batch or a sweep has not
+// processed yet. The message is the same in all stores. If batch and sweep are both 0, it
+// returns nil.
 func Needed(job, batch, sweep int64) error {
 	switch {
 	case batch != 0:
@@ -19,8 +20,8 @@ func Needed(job, batch, sweep int64) error {
 	return nil
 }
 
-// StateOfDeleted returns how a run ended whose job is deleted in a state: deleting a
-// job that had not begun cancels its run.
+// StateOfDeleted returns the final state of a run whose job is deleted in the given state.
+// Deleting a job that had not begun cancels its run.
 func StateOfDeleted(state fairlead.State) fairlead.State {
 	if state.Final() {
 		return state

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// nodeInfo is the unchanging part of a node, stored as JSON.
+// nodeInfo is the immutable part of a node, stored as JSON.
 type nodeInfo struct {
 	Address  string                  `json:"address,omitempty"`
 	Version  string                  `json:"version,omitempty"`
@@ -27,7 +27,7 @@ func NoLiveNode(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d is not alive: %w", node, fairlead.ErrNotFound)
 }
 
-// NodeInfo returns the column info of a node.
+// NodeInfo returns the info column of a node.
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
 		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity, Sweeps: node.MaxSweeps,
@@ -35,8 +35,8 @@ func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	})
 }
 
-// ScanNode reads id, name, info, idle, queued, joined_at, last_beat,
-// lease_until, draining, dead, whether it has no token, and left_at.
+// ScanNode reads id, name, info, idle, queued, joined_at, last_beat, lease_until, draining,
+// dead, whether the node has no token, and left_at.
 func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	var text []byte
 	var joined, beat, until, left int64

@@ -11,27 +11,27 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// mostNodeTokens bounds how many tokens are kept: a node that lost its lease never
-// calls Leave.
+// mostNodeTokens limits the number of stored tokens, because a node that lost its lease
+// never calls Leave.
 const mostNodeTokens = 10_000
 
 // NodeTokens holds the tokens of the nodes that joined through this store. A node's row
-// has its token, and beats and claims name it. If a database lost the commit of a node
-// that joined and gave its id to another, the token shows each of them whether the row
-// is its own.
+// contains its token, and beats and claims name it. If a database lost the commit of a
+// joining node and gave its ID to another node, the token shows each of them whether the
+// row is its own.
 type NodeTokens struct {
 	mu    sync.Mutex
 	nodes map[fairlead.NodeID]*ownNode
-	order []fairlead.NodeID // in the order in which they joined
+	order []fairlead.NodeID // in the order of joining
 }
 
 type ownNode struct {
 	token    string
-	lastBeat int64 // the last one that the database has acknowledged
+	lastBeat int64 // the last beat that the database has acknowledged
 }
 
-// NewNodeToken returns the token for a node that is about to join: the one in ctx, if
-// the caller keeps it.
+// NewNodeToken returns the token for a node that is about to join. If ctx contains a token
+// kept by the caller, it returns that token.
 func NewNodeToken(ctx context.Context) string {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token
@@ -39,9 +39,9 @@ func NewNodeToken(ctx context.Context) string {
 	return rand.Text()
 }
 
-// Keep remembers the token of a node that has joined, unless the caller keeps it. It
-// returns false if another node of this process has the id: then the database has given
-// it out twice, and the new node has to join again.
+// Keep stores the token of a node that has joined, unless the caller keeps it. It returns
+// false if another node of this process has the ID: the database has issued the ID twice,
+// and the new node must join again.
 func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token string) bool {
 	if _, kept := driver.NodeToken(ctx); kept {
 		return true
@@ -63,9 +63,9 @@ func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token strin
 	return true
 }
 
-// Of returns the token of a node. It fails with ErrLeaseLost if the node has not joined
-// through this store and ctx does not name its token: the store must not act in its
-// name.
+// Of returns the token of a node. It returns ErrLeaseLost if the node did not join through
+// this store and ctx does not contain its token, because the store must not act for such a
+// node.
 func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, error) {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token, nil
@@ -87,8 +87,8 @@ func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
 	}
 }
 
-// LastBeat returns when the node's last beat was acknowledged here, zero if none was. A
-// row with an earlier beat, or none, has lost it.
+// LastBeat returns the time of the node's last acknowledged beat, or 0 if there was none.
+// If the row has an earlier beat or none, the database has lost the acknowledged one.
 func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// OnceStatements are those of requests that count once.
+// OnceStatements holds the SQL statements of idempotent requests.
 type OnceStatements struct {
 	Answered       string `sql:"answered"`
 	NoteRequest    string `sql:"note_request"`
@@ -17,18 +17,18 @@ type OnceStatements struct {
 	CorrectRequest string `sql:"correct_request"`
 }
 
-// OnceStore is a store that takes the ids of new jobs from outside of the transaction which
-// stores them, so that other transactions come in between.
+// OnceStore is a store that reserves the IDs of new jobs outside the transaction that
+// stores them, so that other transactions may commit in between.
 type OnceStore interface {
 	Database
-	// CheckPending returns the ErrLimit of jobs that are too many.
+	// CheckPending returns ErrLimit if the jobs exceed a tenant's limit of pending jobs.
 	CheckPending(ctx context.Context, jobs []*fairlead.Job) error
-	// EnqueueNoted notes a request by OnceStatements.Note and stores its jobs unless it is
-	// repeated, in one transaction. It sets the ids of the jobs.
+	// EnqueueNoted records a request with OnceStatements.Note and stores its jobs unless
+	// the request is a repetition, in one transaction. It sets the IDs of the jobs.
 	EnqueueNoted(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error)
 }
 
-// EnqueueOnce stores jobs unless the same request has done so.
+// EnqueueOnce stores jobs unless the same request has already stored them.
 func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if len(jobs) == 0 {
 		return false, nil
@@ -37,7 +37,7 @@ func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once 
 		return repeated, err
 	}
 	if refusal := store.CheckPending(ctx, jobs); refusal != nil {
-		// The same request may have been answered meanwhile, with the jobs that leave no
+		// Meanwhile, the same request may have been answered with the jobs that leave no
 		// room for these.
 		if repeated, err := s.repeat(ctx, store, once, jobs); repeated || err != nil {
 			return repeated, err
@@ -47,7 +47,8 @@ func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once 
 	return store.EnqueueNoted(ctx, once, jobs)
 }
 
-// repeat gives jobs the ids of the request that was answered, if it was.
+// repeat looks for an earlier answer to the request and, if there is one, sets the IDs of
+// the jobs from it.
 func (s *OnceStatements) repeat(ctx context.Context, database Database, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	found, err := readList(ctx, database.Read, "enqueue once", scanAnswer, s.Answered, once.Caller, once.Key)
 	if err != nil || len(found) == 0 {
@@ -63,7 +64,7 @@ func (s *OnceStatements) repeat(ctx context.Context, database Database, once fai
 	return true, nil
 }
 
-// Find returns the jobs of the same request, if it was answered before.
+// Find returns the jobs of the same request if it was answered before.
 func (s *OnceStatements) Find(ctx context.Context, db DB, once fairlead.Once, jobs int) (ids []int64, answered bool, err error) {
 	found, err := list(ctx, db, scanAnswer, s.Answered, once.Caller, once.Key)
 	if err != nil || len(found) == 0 {
@@ -73,10 +74,10 @@ func (s *OnceStatements) Find(ctx context.Context, db DB, once fairlead.Once, jo
 	return ids, true, err
 }
 
-// Note notes a request with the ids that its jobs are about to get, unless it was answered
-// before: then it returns the ids of those jobs. The key of the request is locked before
-// anything else, so that those who send the same wait for one another. New ids belong to
-// one call alone, so they show whose note is there.
+// Note records a request with the IDs reserved for its jobs. If the request was answered
+// before, Note returns the IDs of the earlier jobs instead. It locks the request's key
+// before anything else, so that concurrent identical requests wait for each other. Reserved
+// IDs are unique to one call, so they show which call wrote the record.
 func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
 	mine := encodeIDs(ids)
 	db.Queue(s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(mine))
@@ -93,7 +94,8 @@ func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, id
 	return before, true, err
 }
 
-// NoteFirst is Note also where there is one writer: no other transaction comes in between there.
+// NoteFirst works like Note, and also supports databases with a single writer, where no
+// other transaction can come in between.
 func (s *OnceStatements) NoteFirst(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
 	if s.NotedRequest != "" {
 		return s.Note(ctx, db, once, ids)
@@ -104,23 +106,23 @@ func (s *OnceStatements) NoteFirst(ctx context.Context, db DB, once fairlead.Onc
 	return before, repeated, err
 }
 
-// NoteAnswer notes a request with the jobs that it has stored.
+// NoteAnswer records a request with the jobs that it has stored.
 func (s *OnceStatements) NoteAnswer(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
 	_, err := db.Exec(ctx, s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(encodeIDs(ids)))
 	return err
 }
 
-// Correct changes which jobs are the answer to a request that this transaction has noted:
-// those that had their keys already.
+// Correct replaces the recorded job IDs of a request that this transaction has recorded:
+// some jobs turned out to exist already under their keys.
 func (s *OnceStatements) Correct(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
 	_, err := db.Exec(ctx, s.CorrectRequest, JSON(encodeIDs(ids)), once.Caller, once.Key)
 	return err
 }
 
-// answer is what is remembered of a request that counts once.
+// answer is the stored record of an idempotent request.
 type answer struct {
-	request []byte // its hash
-	ids     []byte // of its jobs, as JSON
+	request []byte // hash of the request
+	ids     []byte // IDs of its jobs, as JSON
 }
 
 // scanAnswer reads request and job_ids.
@@ -129,8 +131,8 @@ func scanAnswer(row Scanner) (a answer, err error) {
 	return a, err
 }
 
-// jobIDs are the jobs of the same request, sent again. It fails with ErrConflict
-// if that is another request.
+// jobIDs returns the job IDs of a repeated request. It returns ErrConflict if the stored
+// request is a different one.
 func (a answer) jobIDs(once fairlead.Once, jobs int) ([]int64, error) {
 	if !bytes.Equal(a.request, once.Request[:]) {
 		return nil, onceTaken(once)
@@ -149,7 +151,7 @@ func onceTaken(once fairlead.Once) error {
 	return fmt.Errorf("the idempotency key %q was used for another request; choose a new one: %w", once.Key, fairlead.ErrConflict)
 }
 
-// encodeIDs is ids as JSON.
+// encodeIDs returns IDs as JSON.
 func encodeIDs(ids []int64) []byte {
 	text, err := json.Marshal(ids)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// OtherNodes are the nodes with free slots that serve foreign lanes: lanes that the
-// claiming node does not serve. If a limit is tight, a claim leaves to the jobs of
-// these lanes what the limit entitles them to. Otherwise a busy node with late work
-// would take every slot that becomes free, and earlier work of other nodes would wait.
+// OtherNodes holds the nodes with free slots that serve foreign lanes: lanes that the
+// claiming node does not serve. If a limit is tight, a claim leaves to the jobs of these
+// lanes what the limit entitles them to. Otherwise a busy node with late work would take
+// every freed slot, and earlier work of other nodes would wait.
 //
-// The nodes' beats report how many slots are free, a few seconds late: a slot that no
-// other node can use stays unused for that long.
+// Nodes report their free slots in beats, a few seconds late: a slot that no other node can
+// use stays unused for that long.
 type OtherNodes struct {
 	scope *driver.Scope
-	nodes []fairlead.Node // with free slots, and serving lanes that this node does not
+	nodes []fairlead.Node // nodes with free slots that serve lanes this node does not serve
 	known map[string]*dispatch.Others
 }
 
-// NewOtherNodes chooses among the nodes as of now.
+// NewOtherNodes selects the relevant nodes at the time now.
 func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *OtherNodes {
 	s := &OtherNodes{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
@@ -37,7 +37,8 @@ func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.N
 // Any reports whether there are such nodes.
 func (s *OtherNodes) Any() bool { return len(s.nodes) > 0 }
 
-// Of returns the nodes that run jobs of a lane, or nil if this node does or none can.
+// Of returns the nodes that can run jobs of a lane. It returns nil if the claiming node
+// serves the lane or no other node can.
 func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	if Serves(s.scope, lane) {
 		return nil
@@ -59,7 +60,7 @@ func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	return s.known[name]
 }
 
-// covers reports whether one scope serves all that another does.
+// covers reports whether one scope includes everything that another includes.
 func covers(scope, other *driver.Scope) bool {
 	for _, kind := range other.Kinds {
 		if !slices.Contains(scope.Kinds, kind) {
@@ -83,8 +84,8 @@ func covers(scope, other *driver.Scope) bool {
 	})
 }
 
-// Tight reports whether a limit of one of the lanes may have too little room
-// for a claim of so many jobs.
+// Tight reports whether some limit of the lanes may have less room than a claim of most
+// jobs needs.
 func Tight(lanes []*dispatch.Lane, most int) bool {
 	for _, lane := range lanes {
 		for _, limit := range lane.Limits {

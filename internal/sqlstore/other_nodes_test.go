@@ -17,8 +17,8 @@ func TestStrangers(t *testing.T) {
 	dead.Dead, late.Until, draining.Draining = true, now, true
 	scope := &driver.Scope{Kinds: []string{"a"}}
 	s := NewOtherNodes(1, scope, []fairlead.Node{
-		node(1, 9, nil, "b"),           // itself
-		node(2, 9, []string{"q"}, "a"), // serves less than it
+		node(1, 9, nil, "b"),           // the claiming node itself
+		node(2, 9, []string{"q"}, "a"), // serves less than the claiming node
 		node(3, 2, nil, "a", "b"),
 		node(4, 1, []string{"q"}, "b"),
 		node(5, 0, nil, "b"), // busy
@@ -29,10 +29,10 @@ func TestStrangers(t *testing.T) {
 		lane LaneKey
 		idle int
 	}{
-		{lane("q", "a"), 0}, // its own
+		{lane("q", "a"), 0}, // the claiming node's own lane
 		{lane("q", "b"), 3},
 		{lane("other", "b"), 2},
-		{lane("q", "c"), 0}, // no node's
+		{lane("q", "c"), 0}, // served by no node
 	} {
 		others := s.Of(test.lane)
 		if (others != nil) != (test.idle > 0) || others != nil && others.Idle != test.idle {

@@ -6,36 +6,35 @@ import (
 )
 
 const (
-	// calendarWindow is how many calendars one tick checks for schedules that were
-	// computed with an older version.
+	// calendarWindow is the number of calendars that one tick checks for schedules computed
+	// with an older version.
 	calendarWindow = 500
-	// calendarRest is how long until all calendars are checked again: a change by
-	// another program, or in a transaction that took long, may have a smaller version.
+	// calendarRest is the interval after which all calendars are checked again: a change by
+	// another program or in a long transaction may have a smaller version.
 	calendarRest = time.Minute
 )
 
-// CalendarRounds is where a process continues to look for schedules that were computed
-// with another version of their calendar. The database records which they are, so
-// nothing is lost with a process. Calendars are checked in the order of their versions.
-// A new version is the largest, so the next look finds it, while calendars that have
-// not changed for long cost nothing most of the time.
+// CalendarRounds is the position at which a process continues to look for schedules
+// computed with an older version of their calendar. The database identifies those
+// schedules, so nothing is lost when a process ends. Calendars are checked in version
+// order. A new version is always the largest, so the next look finds it, while calendars
+// that have not changed for long usually cost nothing.
 type CalendarRounds struct {
 	mu    sync.Mutex
 	after int64 // calendars with smaller versions have no such schedule
 	rest  time.Time
 }
 
-// CalendarLook is one look: at up to Window calendars whose versions are at least
-// After.
+// CalendarLook is one look at up to Window calendars with versions of at least After.
 type CalendarLook struct {
 	After  int64
 	Window int
-	IDs    []int64 // schedules that were found
+	IDs    []int64 // schedules found
 
-	last int64 // version of the last calendar that was checked
+	last int64 // version of the last calendar checked
 }
 
-// Begin begins the next look.
+// Begin starts the next look.
 func (r *CalendarRounds) Begin() *CalendarLook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,12 +44,11 @@ func (r *CalendarRounds) Begin() *CalendarLook {
 	return &CalendarLook{After: r.after, Window: calendarWindow}
 }
 
-// Restart drops what a look has found, before it is repeated.
+// Restart discards the results of a look before it is repeated.
 func (l *CalendarLook) Restart() { l.IDs, l.last = nil, 0 }
 
-// Saw records that the calendar of a version was checked, and the ID of a schedule
-// found there, 0 if there is none. Calendars are checked in the order of their
-// versions.
+// Saw records that the calendar with a version was checked, and the ID of a schedule found
+// there, or 0. Calendars must be checked in version order.
 func (l *CalendarLook) Saw(version, id int64) {
 	l.last = version
 	if id != 0 {
@@ -58,7 +56,7 @@ func (l *CalendarLook) Saw(version, id int64) {
 	}
 }
 
-// Also adds IDs that were found by another statement.
+// Also adds IDs found by another statement.
 func (l *CalendarLook) Also(ids []int64) {
 	known := make(map[int64]bool, len(l.IDs))
 	for _, id := range l.IDs {
@@ -71,9 +69,9 @@ func (l *CalendarLook) Also(ids []int64) {
 	}
 }
 
-// End records how far a look has come, and returns what it has found. The next looks
-// search there again, until nothing is left. Where no calendar is left the rounds start
-// over: the database may be an older one.
+// End records the progress of a look and returns the IDs found. The next looks search the
+// same calendars again until no such schedule is left. When no calendars are left, the
+// rounds start over, because the database may have been restored to an older state.
 func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

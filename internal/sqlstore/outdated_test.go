@@ -17,7 +17,7 @@ func TestCalendarsAreAskedOnceUntilAMinuteHasPassed(t *testing.T) {
 				t.Fatalf("calendars are asked behind version %d, want %d", l.After, wantAfter)
 			}
 			l.Saw(9, 99)
-			l.Restart() // what was found before does not count
+			l.Restart() // earlier results are discarded
 			l.Saw(3, 0)
 			for _, id := range found {
 				l.Saw(5, id)
@@ -28,16 +28,16 @@ func TestCalendarsAreAskedOnceUntilAMinuteHasPassed(t *testing.T) {
 				t.Fatalf("%v were found, want %v", ids, found)
 			}
 		}
-		look(0, 7, 8) // as long as some are found
+		look(0, 7, 8) // while schedules are found
 		look(0)
 		look(5)
 		time.Sleep(time.Minute)
 		look(5)
 		time.Sleep(time.Millisecond)
-		look(0) // what a slow transaction changed may be behind
+		look(0) // a slow transaction's change may have a smaller version
 		look(5)
 		slow := rounds.Begin()
-		slow.After = 2 // it began before others had come further
+		slow.After = 2 // it began before the others advanced
 		rounds.End(slow)
 		look(5)
 	})

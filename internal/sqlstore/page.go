@@ -11,16 +11,16 @@ import (
 // Found is a page of jobs.
 type Found struct {
 	fairlead.Page
-	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not cached: the store names them
+	Unnamed map[*fairlead.Job]int32 // jobs with uncached lanes, which the store must look up
 }
 
-// pageBudget bounds how many jobs of one place a page reads to find one that matches.
+// pageBudget limits the number of jobs of one place that a page reads to find a match.
 const pageBudget = 50_000
 
-// Page implements FindPage. It reads a bounded part of the jobs: its window of ids is
-// so small that no place has more rows in it than one look may read. A page whose
-// window had few matches is short, and contains where the next begins. If there are none, it
-// looks on: through an index that has few of them, or through larger windows.
+// Page implements FindPage with bounded cost: its window of IDs is small enough that no
+// place has more rows in it than one look may read. A page whose window had few matches is
+// short and contains the start of the next page. If the window has no matches, Page
+// continues: through an index with few candidates, or through larger windows.
 func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
 	filter.Limit = pageOf(filter)
 	lanes, all := q.Lanes.Matching(filter)
@@ -55,8 +55,8 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	}
 }
 
-// look reads the jobs of a window. The next page begins behind the last job if there
-// are more of them, otherwise where the window ends.
+// look reads the jobs of a window. If there are more jobs, the next page begins after the
+// last job; otherwise it begins at the end of the window.
 func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, within Window, next int64) (Found, error) {
 	limit := filter.Limit
 	filter.Limit++ // one more shows whether there is a next page
@@ -85,11 +85,10 @@ func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, withi
 	return found, nil
 }
 
-// keySlack is how many jobs with a key are read besides those that fill a page.
+// keySlack is the number of jobs with a key that are read in addition to a full page.
 const keySlack = 5
 
-// pageOfKey finds the newest jobs with a key, of which there may be very many, and
-// filters them.
+// pageOfKey finds the newest jobs with a key, which may be numerous, and filters them.
 func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window) (Found, error) {
 	limit := filter.Limit + keySlack
 	b := queryBuilder{Query: q, filter: filter, within: bounds}
@@ -116,7 +115,7 @@ func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, 
 	return q.look(ctx, ask, filter, Window{}, next)
 }
 
-// FindAll implements Find: it takes pages until there are as many jobs as asked for.
+// FindAll implements Find by reading pages until it has the requested number of jobs.
 func FindAll(ctx context.Context, filter fairlead.Filter, page func(context.Context, fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
 	ctx = paged.Unbounded(ctx)
 	var jobs []*fairlead.Job

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// pauseStore keeps what is paused.
+// pauseStore stores pauses.
 type pauseStore struct {
 	db      Database
 	rules   RuleChanges
@@ -15,15 +15,15 @@ type pauseStore struct {
 	tenants *TenantStatements
 }
 
-// PauseStatements are those of a pauseStore.
+// PauseStatements holds the SQL statements of pauseStore.
 type PauseStatements struct {
 	Pause  string `sql:"pause"`
 	Resume string `sql:"resume"`
 	Pauses string `sql:"pauses"`
 }
 
-// Pause stops jobs of a queue, a kind or a tenant from being claimed. A claim obeys the
-// pauses in its own transaction, so that none follows this one's commit.
+// Pause stops jobs of a queue, a kind or a tenant from being claimed. Each claim checks the
+// pauses in its own transaction, so no such job is claimed after the commit of the pause.
 func (s *pauseStore) Pause(ctx context.Context, pause fairlead.Pause) error {
 	switch pause.Scope {
 	case fairlead.PauseQueue, fairlead.PauseKind, fairlead.PauseTenant:
@@ -34,7 +34,7 @@ func (s *pauseStore) Pause(ctx context.Context, pause fairlead.Pause) error {
 	return s.change(ctx, "pause", pause, true)
 }
 
-// Resume undoes Pause.
+// Resume ends a pause.
 func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 	return s.change(ctx, "resume", pause, false)
 }
@@ -42,14 +42,14 @@ func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
 	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, change RuleChange) error {
 		s.sql.setPause(change, pause, paused)
-		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant must not undo the pause
+		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant before must not undo the pause
 			change.Queue(s.tenants.TouchTenant, change.Version(), pause.Name)
 		}
 		return nil
 	})
 }
 
-// setPause queues the statement that pauses or resumes, inside a change of the rules.
+// setPause queues the statement that pauses or resumes, as part of a rule change.
 func (s *PauseStatements) setPause(db DB, pause fairlead.Pause, paused bool) {
 	statement := s.Resume
 	if paused {
@@ -58,12 +58,12 @@ func (s *PauseStatements) setPause(db DB, pause fairlead.Pause, paused bool) {
 	db.Queue(statement, string(pause.Scope), pause.Name)
 }
 
-// Pauses lists what is paused.
+// Pauses lists all pauses.
 func (s *pauseStore) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	return readList(ctx, s.db.ReadAll, "list pauses", ScanPause, s.sql.Pauses)
 }
 
-// ReadPauses lists what is paused, inside a transaction.
+// ReadPauses lists all pauses within a transaction.
 func ReadPauses(ctx context.Context, db DB, statements *PauseStatements) ([]fairlead.Pause, error) {
 	return list(ctx, db, ScanPause, statements.Pauses)
 }

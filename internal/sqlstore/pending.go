@@ -9,26 +9,26 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// boundsAge is how long a process trusts the bounds that it has read. Bounds that it
-// sets itself apply at once.
+// boundsAge is the maximum age of cached bounds. Bounds that the process sets itself apply
+// immediately.
 const boundsAge = time.Second
 
-// Pending refuses jobs of tenants that have as many as they may. It counts what is
-// committed, before the jobs are stored: it judges each of several concurrent calls as
-// if it were alone.
+// Pending rejects new jobs of tenants that have reached their limit of pending jobs. It
+// counts committed jobs before the new jobs are stored, and judges each of several
+// concurrent calls independently.
 type Pending struct {
-	// Read reads the bounds of those tenants that have one.
+	// Read reads the bounds of the tenants that have one.
 	Read func(ctx context.Context) (map[string]int, error)
-	// Tally counts jobs, as the store does.
+	// Tally counts jobs like the store's Tally.
 	Tally func(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error)
 
 	mu      sync.Mutex
 	bounds  map[string]int
 	readAt  time.Time
-	forgets int // how often Forget was called: what was read before the last call is old
+	forgets int // number of calls of Forget: anything read before the last call is outdated
 }
 
-// Forget makes the next check read the bounds.
+// Forget makes the next check read the bounds again.
 func (p *Pending) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,7 +36,7 @@ func (p *Pending) Forget() {
 	p.forgets++
 }
 
-// Check returns ErrLimit if there are too many jobs.
+// Check returns ErrLimit if the jobs exceed their tenants' bounds.
 func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	bounds, err := p.Bounds(ctx)
 	if err != nil || len(bounds) == 0 {
@@ -64,7 +64,7 @@ func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// CheckPending returns ErrLimit if new jobs do not fit.
+// CheckPending returns ErrLimit if new jobs exceed a tenant's bound.
 func CheckPending(tenant string, pending, fresh, bound int) error {
 	if pending+fresh <= bound {
 		return nil
@@ -72,9 +72,8 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	return fmt.Errorf("tenant %q has %d pending jobs of at most %d: %d more exceed the limit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
 }
 
-// Bounds returns the bounds of the tenants that have one, as of a moment ago. It does
-// not hold the lock while it reads them, so that other calls need not wait for the
-// database.
+// Bounds returns the bounds of the tenants that have one, at most boundsAge old. It does
+// not hold the lock while it reads them, so other calls need not wait for the database.
 func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.mu.Lock()
 	bounds, fresh, forgets := p.bounds, time.Since(p.readAt) < boundsAge, p.forgets
@@ -95,9 +94,9 @@ func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	return bounds, nil
 }
 
-// RefusePending refuses those of some jobs that are more than their tenants may have
-// pending, in their order, each by itself. It asks once per tenant how many jobs that may
-// have pending, zero if there is no bound, and how many it has.
+// RefusePending decides about each job separately and in order, and returns the errors of
+// the jobs that exceed their tenants' limits of pending jobs. It calls ask once per tenant
+// for the limit, 0 if there is none, and for the number of pending jobs.
 func RefusePending(jobs []*fairlead.Job, ask func(tenant string) (bound, pending int, err error)) (refused map[int]error, err error) {
 	type room struct{ bound, pending int }
 	rooms := map[string]*room{}

@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A process that sets a bound obeys it at once, also if it was just reading the bounds.
+// A process obeys a bound that it sets itself immediately, even if it was just reading the
+// bounds.
 func TestBoundsThatWereReadBeforeAChangeAreNotKept(t *testing.T) {
 	var p sqlstore.Pending
 	reads := 0

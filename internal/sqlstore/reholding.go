@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Reholding remembers that jobs still count against the limits that there were before the rules
-// changed, because other transactions held them then. A job that its transaction ends is gone from
-// all counts; one whose transaction rolled back has to be moved to the new limits. If this process
-// ends before, such a job counts against the old limits until it ends.
+// Reholding records that some jobs still count against the limits from before a rule
+// change, because other transactions had locked them during the change. If such a
+// transaction ends its job, the job leaves all counts; if it rolls back, the job must be
+// moved to the new limits. If this process ends before that, the job counts against the old
+// limits until it ends.
 type Reholding struct {
-	again atomic.Int64 // when to try, in Unix nanoseconds; zero: nothing is left
+	again atomic.Int64 // time of the next try in Unix nanoseconds; 0 if no jobs are left
 }
 
-// reholdPause is the time between two tries: each keeps all claims waiting for a moment.
+// reholdPause is the time between two tries. Each try briefly blocks all claims.
 const reholdPause = time.Second
 
-// Left notes whether jobs are left.
+// Left records whether jobs are left.
 func (r *Reholding) Left(left bool) {
 	if left {
 		r.again.Store(time.Now().Add(reholdPause).UnixNano())
@@ -25,8 +26,8 @@ func (r *Reholding) Left(left bool) {
 	}
 }
 
-// Due reports whether it is time to try again. The caller tries; other callers get false
-// meanwhile.
+// Due reports whether the next try is due. After a true result, the caller must make the
+// try; other callers get false meanwhile.
 func (r *Reholding) Due() bool {
 	again := r.again.Load()
 	if again == 0 || time.Now().UnixNano() < again {

@@ -8,11 +8,11 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Every way to retry a job ends in a store, so what must not be retried is refused here,
-// with the same text in all stores.
+// Every way to retry a job ends in a store, so forbidden retries are rejected here, with
+// the same message in all stores.
 
-// PermitReopenOf returns the ErrConflict of reopening a task of a batch: the batch has counted
-// its end, and decides itself what is done again. raw is the policy of the job.
+// PermitReopenOf returns ErrConflict if the job is a task of a batch: the batch has counted
+// its end and decides itself which tasks to repeat. raw is the policy of the job.
 func PermitReopenOf(job int64, raw []byte) error {
 	if len(raw) == 0 {
 		return nil
@@ -27,10 +27,10 @@ func PermitReopenOf(job int64, raw []byte) error {
 	return fmt.Errorf("cannot retry job %d: it is a task of batch %d; retry it through the batch: %w", job, policy.Batch, fairlead.ErrConflict)
 }
 
-// PermitReopenRun returns the ErrConflict of reopening a run that its schedule, which is locked,
-// has no room for. Runs that the same transaction reopens take up room, although active shows
-// them as they were before. A schedule that cannot be read keeps no run back: it starts none
-// either.
+// PermitReopenRun returns ErrConflict if the schedule of a run, which is locked, has no
+// room for the run. Runs reopened by the same transaction take up room, although active
+// contains their earlier states. If the schedule cannot be decoded, the run is permitted:
+// such a schedule starts no runs that it could compete with.
 func PermitReopenRun(job int64, name string, body []byte, active []schedule.Fire, reopened ...int64) error {
 	for i := range active {
 		if slices.Contains(reopened, active[i].Job) {

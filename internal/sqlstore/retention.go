@@ -7,24 +7,25 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// endless is from how long on jobs are kept forever: what is stored of Forever is rounded.
+// endless is the retention from which jobs are kept forever. It is less than Forever,
+// because stored values are rounded.
 const endless = 200 * 365 * 24 * time.Hour
 
-// Keeping is how long finished jobs are kept: as Prune is asked, unless a kind has its own
-// retention.
+// Keeping holds the retention of finished jobs: the general one passed to Prune, and those
+// of kinds with their own.
 type Keeping struct {
 	keep  driver.Retention
 	kinds map[string]driver.Retention
 }
 
-// Kept is for how long finished jobs of an outcome are kept at least.
+// Kept is the minimum retention of finished jobs with an outcome.
 type Kept struct {
 	Outcome int
 	For     time.Duration // the shortest of all kinds
 	Varies  bool          // some kinds are kept longer
 }
 
-// Outcomes lists the outcomes of which jobs are removed one day.
+// Outcomes lists the outcomes whose jobs are eventually removed.
 func (k *Keeping) Outcomes() []Kept {
 	var list []Kept
 	for _, outcome := range []int{OutcomeSucceeded, OutcomeFailed, OutcomeCancelled, OutcomeSkipped} {
@@ -44,7 +45,7 @@ func (k *Keeping) Outcomes() []Kept {
 	return list
 }
 
-// of is how long jobs of an outcome and a kind are kept.
+// of returns the retention of jobs of an outcome and a kind.
 func (k *Keeping) of(outcome int, kind string) time.Duration {
 	own := k.kinds[kind]
 	if age := *retentionOf(&own, outcome); age != 0 {
@@ -53,16 +54,16 @@ func (k *Keeping) of(outcome int, kind string) time.Duration {
 	return *retentionOf(&k.keep, outcome)
 }
 
-// over reports whether a job that ended so long ago is kept no longer.
+// over reports whether the retention of a job that ended age ago has expired.
 func (k *Keeping) over(outcome int, kind string, age time.Duration) bool {
 	kept := k.of(outcome, kind)
 	return mortal(kept) && age > kept
 }
 
-// mortal reports whether a retention ends.
+// mortal reports whether a retention is finite.
 func mortal(kept time.Duration) bool { return kept > 0 && kept < endless }
 
-// retentionOf is the field of an outcome.
+// retentionOf returns the field for an outcome.
 func retentionOf(r *fairlead.Retention, outcome int) *time.Duration {
 	switch outcome {
 	case OutcomeSucceeded:

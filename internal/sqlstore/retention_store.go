@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	retentionPage = 1000                   // finished jobs that are read at once
-	retentionSpan = time.Second            // how long one Prune reads on
-	retentionSoon = 100 * time.Millisecond // a walk that was shorter begins again at once
-	retentionRest = 20                     // a longer one after this many times as long as it took
+	retentionPage = 1000                   // finished jobs read at once
+	retentionSpan = time.Second            // time limit for one Prune to start another read
+	retentionSoon = 100 * time.Millisecond // a shorter walk restarts immediately
+	retentionRest = 20                     // a longer walk rests for this many times its duration
 )
 
-// retentionStore removes finished jobs whose kinds are kept for different times. It walks
-// over the jobs of an outcome in the order of their ends, reads each of them once in a
-// walk, and removes those whose retention is over: what is kept longer than other jobs lies
-// among these, and would hide them from a search for the oldest.
+// retentionStore removes finished jobs of kinds with different retention periods. It walks
+// over the jobs of an outcome in the order of their end times, reads each of them once per
+// walk, and removes those whose retention has expired. A search for the oldest jobs would
+// not work: jobs with a longer retention lie among the others and would hide them.
 type retentionStore struct {
 	db    Database
 	sql   *RetentionStatements
@@ -30,14 +30,15 @@ type retentionStore struct {
 	walks *retentionWalks
 }
 
-// retentionSource is what retentionStore needs of a store beside its statements.
+// retentionSource is the part of a store that retentionStore uses in addition to its
+// statements.
 type retentionSource interface {
-	// RemoveFinished removes those of some jobs that have an outcome, have not ended
-	// later than last, and whose end no schedule, batch or sweep has still to see.
+	// RemoveFinished removes the given jobs that have the outcome, ended no later than
+	// last, and whose end no schedule, batch or sweep still needs to process.
 	RemoveFinished(ctx context.Context, outcome int, ids []int64, last int64) (int, error)
 }
 
-// RetentionStatements are those of a retentionStore.
+// RetentionStatements holds the SQL statements of retentionStore.
 type RetentionStatements struct {
 	PutKindRetention     string `sql:"put_kind_retention"`
 	KindRetentions       string `sql:"kind_retentions"`
@@ -46,16 +47,16 @@ type RetentionStatements struct {
 	FinishedOthers       string `sql:"finished_others"`
 }
 
-// retentionWalks are how far the walks of a process have come, by outcome.
+// retentionWalks holds the progress of a process's walks, by outcome.
 type retentionWalks struct {
 	mu sync.Mutex
 	of map[int]*retentionWalk
 }
 
 type retentionWalk struct {
-	after finishedJob   // the last one that was read
-	took  time.Duration // so far
-	rest  time.Time     // no other walk begins before
+	after finishedJob   // the last job read
+	took  time.Duration // duration so far
+	rest  time.Time     // earliest start of the next walk
 }
 
 // finishedJob is a job in the order of a walk.
@@ -64,12 +65,12 @@ type finishedJob struct {
 	kind   string
 }
 
-// KeepKinds stores how long finished jobs of kinds are kept.
+// KeepKinds stores the retention of finished jobs per kind.
 func (s *retentionStore) KeepKinds(ctx context.Context, kinds map[string]driver.Retention) error {
 	if len(kinds) == 0 {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(kinds)) // all lock the rows in one order
+	names := slices.Sorted(maps.Keys(kinds)) // sorted, so that all callers lock the rows in the same order
 	kept := maps.Clone(kinds)
 	return s.db.InTx(ctx, "keep kinds", func(_ context.Context, db DB) error {
 		for _, kind := range names {
@@ -81,7 +82,7 @@ func (s *retentionStore) KeepKinds(ctx context.Context, kinds map[string]driver.
 	})
 }
 
-// Keeping reads how long finished jobs are kept, if a caller wants to keep them so long.
+// Keeping reads the retention of kinds and combines it with the general retention keep.
 func (s *retentionStore) Keeping(ctx context.Context, keep driver.Retention) (*Keeping, error) {
 	type kindRetention struct {
 		kind string
@@ -105,8 +106,8 @@ func (s *retentionStore) Keeping(ctx context.Context, keep driver.Retention) (*K
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// PruneVaried goes on with the walk over the jobs of an outcome, and removes at most limit
-// whose retention is over.
+// PruneVaried continues the walk over the jobs of an outcome and removes at most limit jobs
+// whose retention has expired.
 func (s *retentionStore) PruneVaried(ctx context.Context, keeping *Keeping, kept Kept, limit int) (int, error) {
 	s.walks.mu.Lock()
 	defer s.walks.mu.Unlock()
@@ -165,7 +166,8 @@ func (s *retentionStore) step(ctx context.Context, walk *retentionWalk, keeping 
 	return removed, ended, nil
 }
 
-// read reads the jobs of an outcome that follow one and may be old enough.
+// read returns the next jobs of an outcome after a given one that may be old enough to
+// remove.
 func (s *retentionStore) read(ctx context.Context, kept Kept, after finishedJob) (page []finishedJob, now int64, err error) {
 	type answer struct {
 		page []finishedJob

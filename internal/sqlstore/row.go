@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Micros returns a time as the stores keep it; the zero time is 0. The instant of 1970
-// itself is kept one microsecond later, to differ from it. A time outside the range
-// becomes the nearest one within it: handlers choose when to run again, and a time that
-// overflows would be due at once, again and again.
+// Micros returns the stored form of a time; the zero time is 0. The start of 1970 is stored
+// one microsecond later to distinguish it. A time out of range becomes the nearest time
+// within the range: handlers choose when to run again, and an overflowing time would be due
+// immediately again and again.
 func Micros(t time.Time) int64 {
 	switch seconds := t.Unix(); {
 	case t.IsZero():
@@ -30,7 +30,7 @@ func Micros(t time.Time) int64 {
 	return 1
 }
 
-// Time is the reverse of Micros.
+// Time converts a stored time back. It reverses Micros.
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
@@ -38,11 +38,11 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Bits of job.flags: the parts of a job's policy that SQL itself reads.
+// Bits of job.flags: the parts of a job's policy that SQL statements read.
 const (
 	FlagKeyForever    = 1
 	FlagCancelOnCrash = 2
-	FlagFire          = 4 // it is a run of a schedule: fire has a row for it
+	FlagFire          = 4 // run of a schedule: fire has a row for it
 	FlagRemoveFailed  = 8
 )
 
@@ -69,8 +69,8 @@ type policy struct {
 	Batch       int64           `json:"batch,omitempty"`
 }
 
-// Policy encodes the parts of a job's policy that SQL does not read; nil if nothing
-// differs from the defaults.
+// Policy encodes the parts of a job's policy that SQL statements do not read. It returns
+// nil if all of them have default values.
 func Policy(job *fairlead.Job) []byte {
 	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" && job.Batch == 0 {
 		return nil
@@ -79,12 +79,12 @@ func Policy(job *fairlead.Job) []byte {
 		Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry, Gate: job.ConcurrencyKey, Batch: job.Batch,
 	})
 	if err != nil {
-		panic(err) // numbers, booleans and text always encode; NormalizeJobs refused NaN
+		panic(err) // numbers, booleans and strings always encode; NormalizeJobs rejected NaN
 	}
 	return raw
 }
 
-// SetPolicy is the reverse of Flags and Policy.
+// SetPolicy sets the policy of a job from the results of Flags and Policy.
 func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if flags&FlagCancelOnCrash != 0 {
 		job.OnCrash = fairlead.CancelOnCrash
@@ -111,8 +111,8 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	return nil
 }
 
-// lastPolicy is the last policy that was read: jobs that are read one after the other
-// mostly have the same.
+// lastPolicy caches the last decoded policy, because consecutive jobs usually have the same
+// policy.
 var lastPolicy atomic.Pointer[policyRead]
 
 type policyRead struct {
@@ -142,7 +142,7 @@ func readPolicy(raw []byte) (policy, error) {
 	return p, nil
 }
 
-// Outcomes as done.outcome stores them.
+// Values of done.outcome.
 const (
 	OutcomeSucceeded = 1
 	OutcomeFailed    = 2
@@ -160,7 +160,7 @@ var outcomeStates = map[int]fairlead.State{
 // StateOf returns the state of a done job.
 func StateOf(outcome int) fairlead.State { return outcomeStates[outcome] }
 
-// OutcomeOf returns the done.outcome of a final state, 0 for others.
+// OutcomeOf returns the value of done.outcome for a final state, or 0 for other states.
 func OutcomeOf(state fairlead.State) int {
 	switch state {
 	case fairlead.Succeeded:
@@ -175,14 +175,14 @@ func OutcomeOf(state fairlead.State) int {
 	return 0
 }
 
-// maxText is how many bytes of a text are kept, including the mark that it was cut.
+// maxText is the maximum stored size of a string in bytes, including the truncation mark.
 const maxText = 8<<10 + len(cutMark)
 
 const cutMark = "…"
 
-// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded. It does not
-// change a cleaned text: a kept answer is cleaned again when it counts, and must still
-// equal the answer that its sender repeats.
+// CleanText makes a string fit for storage: valid UTF-8, no NUL, limited size. It leaves a
+// cleaned string unchanged: a stored answer is cleaned again when it takes effect and must
+// still equal the answer that its sender repeats.
 func CleanText(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) <= maxText {

@@ -11,11 +11,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// longestText is how many bytes of a text are kept, and the mark of what was cut.
+// longestText is the maximum stored size of a string in bytes, including the truncation
+// mark.
 const longestText = 8<<10 + len("…")
 
-// TestCleanText cleans texts about as long as what is kept, of all that makes them
-// longer or shorter.
+// TestCleanText cleans strings around the maximum size, built from parts that cleaning
+// lengthens or shortens.
 func TestCleanText(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,33 +6,33 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RuleChanges changes what claims obey.
+// RuleChanges changes the rules that claims obey.
 type RuleChanges interface {
-	// ChangeRules is Database.InTx for a change of the rules. No claim is under way while
-	// f runs: claims wait for the change and then obey it. Nodes are woken after the
-	// commit, because more may be allowed.
+	// ChangeRules works like Database.InTx for a change of the rules. No claim runs while f
+	// runs: claims wait for the change and then obey it. After the commit, nodes are woken,
+	// because more jobs may be allowed.
 	ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change RuleChange) error) error
 }
 
-// RuleChange is a change of the rules that is under way. How a store counts what runs under
-// a limit is its own: PostgreSQL and MySQL move jobs to other limits when the change ends,
-// SQLite counts anew with each claim.
+// RuleChange is a rule change in progress. Stores differ in how they count what runs under
+// a limit: PostgreSQL and MySQL move jobs to other limits when the change ends, and SQLite
+// recounts with each claim.
 type RuleChange interface {
 	DB
-	// Version is that of the rules after the change.
+	// Version returns the version of the rules after the change.
 	Version() int64
-	// Family reads the tenants that decide whether one may be declared with a parent, or
-	// deleted.
+	// Family reads the tenants that decide whether a tenant may be declared with a parent,
+	// or deleted.
 	Family(ctx context.Context, name, parent string) (Family, error)
-	// Adopt gives a tenant another parent than it had: its jobs count against that from now
-	// on. It follows Family.
+	// Adopt changes the parent of a tenant, so that its jobs count against the new parent.
+	// It must be called after Family.
 	Adopt(name, parent string)
-	// PutQuota sets what bounds a scope, which those of its children count against too. It
-	// follows Family.
+	// PutQuota sets the limit of a scope, which also applies to its children. It must be
+	// called after Family.
 	PutQuota(ctx context.Context, limit fairlead.Limit, least int, children []string) error
 }
 
-// ClockStatements are those that read the database's clock.
+// ClockStatements holds the statement that reads the database's clock.
 type ClockStatements struct {
 	Now string `sql:"now"`
 }

@@ -9,44 +9,45 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// ruleSheet is what rules are made of, as it was read or as it would be if something were
-// saved. Stores write what is saved by statements of their own; storetest holds both to
-// the same answers.
+// ruleSheet contains the data from which rules are built, either as read or as it would be
+// after a change. Stores save changes with statements of their own; storetest checks that
+// both give the same results.
 type ruleSheet struct {
 	pauses  []fairlead.Pause
-	parents map[string]string // every declared tenant → its parent, or nothing
+	parents map[string]string // every declared tenant → its parent or ""
 	weights map[string]int
 	quotas  []*standingQuota
 	now     int64
 }
 
-// standingQuota is a quota with the starts that its rate has saved.
+// standingQuota is a quota with the tokens that its rate has accumulated.
 type standingQuota struct {
 	Quota
 	tokens     float64
 	refilledAt int64
 }
 
-// copy returns a sheet that can be changed. Its quotas are replaced, not changed.
+// copy returns a sheet that can be changed independently. Its quotas must be replaced, not
+// modified.
 func (s *ruleSheet) copy() *ruleSheet {
 	return &ruleSheet{
 		pauses: slices.Clone(s.pauses), parents: maps.Clone(s.parents), weights: maps.Clone(s.weights), quotas: slices.Clone(s.quotas), now: s.now,
 	}
 }
 
-// rules are what claims decide by.
+// rules returns the rules that claims use.
 func (s *ruleSheet) rules() *Rules {
 	const unnumbered = 0
 	return NewRules(unnumbered, s.pauses, s.parents, PlainQuotas(s.quotas)).Weighed(s.weights)
 }
 
-// family is what the other tenants have to say about one.
+// family returns the family constraints for all tenants except one.
 func (s *ruleSheet) family(except string) Family {
 	return NewFamily(s.parents, PlainQuotas(s.quotas), except)
 }
 
-// limits are the limits as a claim finds them, by id, given how many jobs of each lane hold
-// them.
+// limits returns the limits as a claim would see them, by ID, given how many jobs of each
+// lane hold them.
 func (s *ruleSheet) limits(rules *Rules, held map[LaneKey]int) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(rules.Quotas))
 	for _, q := range s.quotas {
@@ -65,7 +66,7 @@ func (s *ruleSheet) limits(rules *Rules, held map[LaneKey]int) map[int32]*dispat
 	return limits
 }
 
-// setLimit is SetLimit.
+// setLimit applies SetLimit to the sheet.
 func (s *ruleSheet) setLimit(limit fairlead.Limit) error {
 	if err := CheckGlobalCap(limit, s.family("").Minimums); err != nil {
 		return err
@@ -74,7 +75,8 @@ func (s *ruleSheet) setLimit(limit fairlead.Limit) error {
 	return nil
 }
 
-// putTenant is PutTenant of a tenant of which a version is declared, or none.
+// putTenant applies PutTenant to the sheet for a tenant whose declared version is version,
+// if it is declared.
 func (s *ruleSheet) putTenant(tenant fairlead.Tenant, version int64) error {
 	_, declared := s.parents[tenant.Name]
 	if err := checkVersion(tenant, version, declared); err != nil {
@@ -93,7 +95,7 @@ func (s *ruleSheet) putTenant(tenant fairlead.Tenant, version int64) error {
 	return nil
 }
 
-// putQuota sets what bounds a scope. A changed rate starts with a full burst.
+// putQuota sets the limit of a scope. A changed rate starts with a full burst.
 func (s *ruleSheet) putQuota(limit fairlead.Limit, least int) {
 	changed := &standingQuota{Quota: Quota{ID: 1, Min: least, Rule: limit}, tokens: float64(limit.Burst), refilledAt: s.now}
 	for i, q := range s.quotas {

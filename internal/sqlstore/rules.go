@@ -10,24 +10,24 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Quota is the stored form of a limit. Claims count its use in the same row.
+// Quota is the stored form of a limit. Claims count its usage in the same row.
 type Quota struct {
 	ID   int32
-	Min  int // of a tenant
+	Min  int // minimum of a tenant
 	Rule fairlead.Limit
 }
 
-// Active reports whether jobs count against the quota. An inactive quota keeps its row,
-// so that no other gets its id.
+// Active reports whether jobs count against the quota. An inactive quota keeps its row, so
+// that its ID is not reused.
 func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 || q.Min > 0 }
 
-// Set reports whether the quota says anything, even if no job counts against it.
+// Set reports whether the quota has any effect, even if no job counts against it.
 func (q *Quota) Set() bool { return q.Active() || q.Rule.PerKey > 0 || q.Rule.Order != "" }
 
-// Plain returns the quota itself, of whatever a store reads with it.
+// Plain returns the quota without additional fields of a store.
 func (q *Quota) Plain() *Quota { return q }
 
-// PlainQuotas returns the quotas themselves, of whatever a store reads with them.
+// PlainQuotas returns the quotas without additional fields of a store.
 func PlainQuotas[Q interface{ Plain() *Quota }](quotas []Q) []*Quota {
 	plain := make([]*Quota, len(quotas))
 	for i, q := range quotas {
@@ -36,15 +36,15 @@ func PlainQuotas[Q interface{ Plain() *Quota }](quotas []Q) []*Quota {
 	return plain
 }
 
-// LimitOf returns a quota as claims see it, of which nothing is known to be used.
+// LimitOf returns a quota in the form that claims use, with no usage.
 func LimitOf(q *Quota) dispatch.Limit {
 	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
 }
 
-// Rules are what is paused and limited, as of a version. They do not change.
+// Rules contains the pauses and limits of one version. It is immutable.
 type Rules struct {
 	Version int64
-	Quotas  map[int32]*Quota // only the active ones
+	Quotas  map[int32]*Quota // active quotas only
 
 	pauses  map[fairlead.Pause]struct{}
 	parents map[string]string // tenant → parent
@@ -58,8 +58,8 @@ type ruleName struct {
 	name  string
 }
 
-// NewRules builds rules from what a store has read. Of inactive quotas only PerKey and
-// Order are kept; parents maps each tenant to its parent, if it has one.
+// NewRules builds rules from the data that a store has read. Of inactive quotas, only
+// PerKey and Order are kept. parents maps each tenant with a parent to that parent.
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
@@ -82,13 +82,13 @@ func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string,
 	return r
 }
 
-// Places returns how many jobs of a kind each of its gates admits.
+// Places returns the number of jobs that each gate of a kind admits.
 func (r *Rules) Places(kind string) int { return max(r.perKey[kind], 1) }
 
 // Paused reports whether jobs of a lane may not start.
 func (r *Rules) Paused(lane LaneKey) bool { return len(r.PausesOf(lane)) > 0 }
 
-// PausesOf returns what keeps jobs of a lane from starting.
+// PausesOf returns the pauses that keep jobs of a lane from starting.
 func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	if len(r.pauses) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	return found
 }
 
-// Of returns the quotas that jobs of a lane count against, in order of id.
+// Of returns the quotas that jobs of a lane count against, in ID order.
 func (r *Rules) Of(lane LaneKey) []int32 {
 	if len(r.Quotas) == 0 {
 		return nil
@@ -127,13 +127,13 @@ func (r *Rules) Of(lane LaneKey) []int32 {
 	return ids
 }
 
-// Tenant returns the quota of a lane's own tenant, if it has one.
+// Tenant returns the quota of a lane's own tenant, if there is one.
 func (r *Rules) Tenant(lane LaneKey) (id int32, limited bool) {
 	id, limited = r.byName[ruleName{fairlead.LimitTenant, lane.Tenant}]
 	return id, limited
 }
 
-// HoldName returns the name of a set of quotas; ids are in order.
+// HoldName returns the name of a set of quotas. ids must be sorted.
 func HoldName(ids []int32) string {
 	var b strings.Builder
 	for i, id := range ids {
@@ -145,7 +145,7 @@ func HoldName(ids []int32) string {
 	return b.String()
 }
 
-// SortLimits sorts limits in the order in which they are listed.
+// SortLimits sorts limits in listing order.
 func SortLimits(limits []fairlead.LimitUse) {
 	slices.SortFunc(limits, func(a, b fairlead.LimitUse) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))

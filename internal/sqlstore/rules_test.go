@@ -32,7 +32,7 @@ func TestRules(t *testing.T) {
 		{LaneKey{Queue: "q", Tenant: "nobody", Kind: "mail"}, []int32{1, 5}, false},
 		{LaneKey{Queue: "q", Tenant: "small", Kind: "k"}, []int32{5, 7}, false},
 		{LaneKey{Queue: "held", Tenant: "small", Kind: "k"}, []int32{5, 7}, true},
-		{LaneKey{Queue: "q", Tenant: "acme", Kind: "mail"}, []int32{1, 3, 5, 9}, true}, // as its parent is
+		{LaneKey{Queue: "q", Tenant: "acme", Kind: "mail"}, []int32{1, 3, 5, 9}, true}, // like its parent
 		{LaneKey{Queue: "q", Tenant: "top", Kind: "k"}, []int32{3, 5}, true},
 		{LaneKey{Queue: "q", Tenant: "nobody", Kind: "acme"}, []int32{5}, true},
 	} {

@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// ScheduleDeleted is the error of a queued run that ends because its schedule is deleted.
+// ScheduleDeleted is the error of a queued run that ends because its schedule was deleted.
 const ScheduleDeleted = "its schedule was deleted"
 
-// ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
-// due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
-// last_ended_at, skipped, standing, calendar, calendar_seen and the version that the
-// calendar has. The columns of a last run or of a calendar that there is not are
-// zero or empty. A body that cannot be read does not fail it: the schedule says so.
+// ScanSchedule reads id, name, enabled, body, version, created_at, updated_at, due,
+// fire_at, last_job, last_due, last_trigger, last_number, last_state, last_ended_at,
+// skipped, standing, calendar, calendar_seen and the calendar's current version. Without a
+// last run or a calendar, the respective columns are 0 or empty. An unreadable body is not
+// an error; the schedule reports it.
 func ScanSchedule(row Scanner) (schedule.Record, error) {
 	return (*ScheduleBodies)(nil).ScanSchedule(row)
 }
 
-// ScanSchedule is the function of that name, for schedules that are only read.
+// ScanSchedule works like the function of that name, for read-only schedules.
 func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error) {
 	var id, version, created, updated, due, fireAt, lastDue, lastEnded, calendarSeen, calendarVersion int64
 	var name, calendar string
@@ -48,8 +48,8 @@ func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error
 	return s, nil
 }
 
-// scheduleBody is what is declared of a schedule and has no column of its own.
-// Times are microseconds, durations nanoseconds.
+// scheduleBody holds the declared fields of a schedule that have no column of their own.
+// Times are in microseconds, durations in nanoseconds.
 type scheduleBody struct {
 	Description    string                `json:"description,omitempty"`
 	Cron           string                `json:"cron,omitempty"`
@@ -75,7 +75,7 @@ type scheduleBody struct {
 	Alert          *scheduleAlert        `json:"alert,omitempty"`
 }
 
-// EncodeSchedule is what is declared of a schedule, as JSON.
+// EncodeSchedule returns the declared fields of a schedule as JSON.
 func EncodeSchedule(s *schedule.Schedule) ([]byte, error) {
 	body, err := json.Marshal(scheduleBody{
 		Description: s.Description, Cron: s.Cron, Every: s.Every, Delay: s.Delay, Daily: s.Daily, At: Micros(s.At),
@@ -91,7 +91,7 @@ func EncodeSchedule(s *schedule.Schedule) ([]byte, error) {
 	return body, nil
 }
 
-// decodeSchedule undoes EncodeSchedule.
+// decodeSchedule decodes the result of EncodeSchedule.
 func decodeSchedule(body []byte, s *schedule.Schedule) error {
 	var b scheduleBody
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -106,10 +106,10 @@ func decodeSchedule(body []byte, s *schedule.Schedule) error {
 	return nil
 }
 
-// SchedulePage is how many schedules are asked for.
+// SchedulePage returns the page size for a list of schedules.
 func SchedulePage(f schedule.Filter) int { return page(f.Limit) }
 
-// FirePage is how many runs are asked for.
+// FirePage returns the page size for a list of runs.
 func FirePage(f schedule.FireFilter) int { return page(f.Limit) }
 
 func page(limit int) int {
@@ -119,7 +119,7 @@ func page(limit int) int {
 	return limit
 }
 
-// NoSuchSchedule is the ErrNotFound of a schedule's id.
+// NoSuchSchedule returns the ErrNotFound for a schedule ID.
 func NoSuchSchedule(id int64) error {
 	return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// scheduleAlert says where the events of a schedule are reported. Its body is a text, because
-// it would not come back byte for byte otherwise.
+// scheduleAlert specifies where the events of a schedule are reported. Its body is a
+// string, because JSON would not preserve its bytes.
 type scheduleAlert struct {
 	URL           string                `json:"url"`
 	On            []schedule.AlertEvent `json:"on,omitempty"`
@@ -37,7 +37,8 @@ func (a *scheduleAlert) decode() *schedule.Alert {
 	return out
 }
 
-// standing is what a schedule remembers from one plan to the next. Times are microseconds.
+// standing is the state that a schedule keeps from one plan to the next. Times are in
+// microseconds.
 type standing struct {
 	Failures int   `json:"failures,omitempty"`
 	Told     bool  `json:"told,omitempty"`
@@ -46,7 +47,7 @@ type standing struct {
 	Chosen   int64 `json:"chosen,omitempty"`
 }
 
-// EncodeStanding is what is remembered, as JSON; empty if that is nothing.
+// EncodeStanding returns the state as JSON, or "" if it is empty.
 func EncodeStanding(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
@@ -58,8 +59,8 @@ func EncodeStanding(s schedule.Standing) string {
 	return string(text)
 }
 
-// decodeStanding undoes EncodeStanding. A text that it cannot read counts as empty: the
-// alert's receiver may then get a message twice.
+// decodeStanding decodes the result of EncodeStanding. It ignores unreadable text, after
+// which the alert's receiver may get a message twice.
 func decodeStanding(text []byte) schedule.Standing {
 	var s standing
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {

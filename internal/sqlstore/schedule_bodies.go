@@ -6,14 +6,14 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// mostBodies is how many bodies of schedules a process remembers.
+// mostBodies is the maximum number of cached schedule bodies.
 const mostBodies = 10_000
 
-// ScheduleBodies remembers what bodies of schedules say, as reading a body costs more than
-// all else about a schedule that is due every few seconds. A body is believed only if it
-// is the stored one, byte for byte: nothing has to be forgotten when a schedule, or the
-// database, is another one. What it returns is shared: it is only read. The zero value
-// remembers nothing yet.
+// ScheduleBodies caches decoded schedule bodies, because decoding a body costs more than
+// all other work for a schedule that is due every few seconds. A cached body is used only
+// if it equals the stored one byte for byte, so no entries need to be invalidated when a
+// schedule or the database is replaced. The returned schedules are shared and must not be
+// modified. The zero value is an empty cache.
 type ScheduleBodies struct {
 	mu   sync.Mutex
 	byID map[int64]rememberedBody
@@ -24,7 +24,7 @@ type rememberedBody struct {
 	says *schedule.Schedule
 }
 
-// read returns what a body says. A nil receiver reads it.
+// read decodes a body, from the cache if possible. A nil receiver always decodes.
 func (b *ScheduleBodies) read(id int64, body []byte) (schedule.Schedule, error) {
 	if b != nil {
 		b.mu.Lock()
@@ -42,7 +42,7 @@ func (b *ScheduleBodies) read(id int64, body []byte) (schedule.Schedule, error) 
 	return says, nil
 }
 
-// remember keeps a body. If there are too many, it begins anew.
+// remember caches a body. If the cache is full, it is emptied first.
 func (b *ScheduleBodies) remember(id int64, body rememberedBody) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,25 +9,27 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// scopesKept is how many scopes a generation of a ScopeCache has.
+// scopesKept is the number of scopes in a generation of a ScopeCache.
 const scopesKept = 128
 
-// ScopeCache keeps a value for each of the scopes that were used last. Scopes that choose the
-// same jobs share one: every call of a remote worker comes with a new Scope.
+// ScopeCache holds a value for each recently used scope. Scopes that select the same jobs
+// share a value, because every call of a remote worker comes with a new Scope.
 type ScopeCache[T any] struct {
 	last atomic.Pointer[lastScope[T]]
 
-	mu         sync.Mutex
-	young, old map[string]*T // an entry that is used moves to young; a full young replaces old
+	mu sync.Mutex
+	// A used entry moves to young. When young is full, it replaces old.
+	young, old map[string]*T
 }
 
-// lastScope spares the node of this process, which always has the same scope, the key.
+// lastScope avoids computing the key for the node of this process, which always has the
+// same scope.
 type lastScope[T any] struct {
 	scope *driver.Scope
 	value *T
 }
 
-// Of returns the value for a scope, a new one if there is none.
+// Of returns the value for a scope, and creates it if necessary.
 func (c *ScopeCache[T]) Of(scope *driver.Scope) *T {
 	if last := c.last.Load(); last != nil && last.scope == scope {
 		return last.value
@@ -54,13 +56,13 @@ func (c *ScopeCache[T]) find(key string) *T {
 	return value
 }
 
-// keyOfScope returns a text that is the same for scopes that choose the same jobs. Names may
-// contain anything, so their lengths are part of it.
+// keyOfScope returns the same string for scopes that select the same jobs. The string
+// includes the lengths of names, because names may contain any characters.
 func keyOfScope(scope *driver.Scope) string {
 	var key strings.Builder
 	for _, names := range [][]string{scope.Queues, scope.Except, scope.Kinds, scope.Tenants} {
 		if names == nil {
-			key.WriteString("all ") // no queues at all are not all queues
+			key.WriteString("all ") // an empty list of queues differs from all queues
 			continue
 		}
 		key.WriteString(strconv.Itoa(len(names)))

@@ -5,30 +5,31 @@ import (
 	"crypto/rand"
 )
 
-// secretBytes is how long secrets are: as much as a key of HMAC-SHA-256 can use.
+// secretBytes is the size of a secret, equal to the largest useful key size of
+// HMAC-SHA-256.
 const secretBytes = 32
 
-// newSecret is a secret that is known nowhere else.
+// newSecret returns a new random secret.
 func newSecret() []byte {
 	secret := make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // it never fails
+	_, _ = rand.Read(secret) // never fails
 	return secret
 }
 
-// secretStore keeps secrets.
+// secretStore stores secrets.
 type secretStore struct {
 	db  Database
 	sql *SecretStatements
 }
 
-// SecretStatements are those of a secretStore.
+// SecretStatements holds the SQL statements of secretStore.
 type SecretStatements struct {
 	Secret      string `sql:"secret"`
 	AddSecret   string `sql:"add_secret"`
 	AddedSecret string `sql:"added_secret"`
 }
 
-// Secret returns the secret of a name, made when it is first asked for.
+// Secret returns the secret with a name, and creates it on first use.
 func (s *secretStore) Secret(ctx context.Context, name string) ([]byte, error) {
 	found, err := readList(ctx, s.db.Read, "secret", scanBytes, s.sql.Secret, name)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *secretStore) Secret(ctx context.Context, name string) ([]byte, error) {
 	var kept *[][]byte
 	err = s.db.InTx(ctx, "secret", func(_ context.Context, db DB) error {
 		db.Queue(s.sql.AddSecret, name, newSecret())
-		// Another process may have been faster: then this is the secret that it has made.
+		// If another process was faster, this is the secret that it created.
 		kept = queueList(db, scanBytes, s.sql.AddedSecret, name)
 		return nil
 	})

@@ -8,24 +8,24 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// A shard is kept in two rows. The transaction that steers the sweep writes one: the
-// shard's job, and the share that it was granted last. The shard's run writes the other:
-// how far it has come. Neither waits for the other.
+// A shard is stored in two rows. The transaction that steers the sweep writes one: the
+// shard's job and the latest granted share. The shard's run writes the other: its progress.
+// Neither waits for the other.
 //
-// Shares are numbered, and the row of the run has the number of the share that the run
-// read last. While newer shares exist, the store does not know whether the run goes by
-// that share or by a newer one: peak is the most of them. A share counts for the run that
-// had the fence when it was granted, and for no later run.
+// Shares are numbered, and the run's row contains the number of the share that the run read
+// last. While newer shares exist, the store does not know whether the run uses that share
+// or a newer one: peak is the maximum of these shares. A share applies only to the run that
+// had the fence when the share was granted.
 
-// Granted is the share of a shard as it is stored.
+// Granted is the stored share of a shard.
 type Granted struct {
 	sweep.Share
-	Number int64 // counts what was granted
-	Fence  int64 // of the run that it was granted to
+	Number int64 // number of grants so far
+	Fence  int64 // fence of the run that received the share
 	Peak   sweep.Share
 }
 
-// For is the share of the run with a fence: none if it was granted to another run.
+// For returns the share of the run with a fence, or none if it was granted to another run.
 func (g *Granted) For(fence int64) sweep.Share {
 	if g.Fence != fence {
 		return sweep.Share{}
@@ -33,8 +33,8 @@ func (g *Granted) For(fence int64) sweep.Share {
 	return g.Share
 }
 
-// told is the most that the run with a fence goes by, if the share that it read last
-// has the number.
+// told returns the largest share that the run with a fence may be using, given the number
+// of the share that it read last.
 func (g *Granted) told(fence, number int64) sweep.Share {
 	if g.Fence == fence && g.Number != number {
 		return g.Peak
@@ -42,14 +42,16 @@ func (g *Granted) told(fence, number int64) sweep.Share {
 	return g.For(fence)
 }
 
-// peakOf is the most that the run of a shard may go by once it is granted a share.
+// peakOf returns the largest share that the run of a shard may be using after it is granted
+// a share.
 func peakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
 	return stored.Told.Or(share)
 }
 
 // ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
-// done, abandoned, again, errors, source, share_rate, share_slots, share_number, share_fence,
-// peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at, measured and behind.
+// done, abandoned, again, errors, source, share_rate, share_slots, share_number,
+// share_fence, peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at,
+// measured and behind.
 func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	var saved, told int64
 	var pending, source []byte
@@ -62,9 +64,8 @@ func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	return s, err
 }
 
-// ScanSums reads what the shards of one of some sweeps have stored in all, and gives it
-// to the sweep: sweep, total, marked, done, abandoned, again, errors, in_window and
-// measured.
+// ScanSums reads the totals over a sweep's shards and sets them in the matching sweep:
+// sweep, total, marked, done, abandoned, again, errors, in_window and measured.
 func ScanSums(row Scanner, sweeps []sweep.Record) error {
 	var id int64
 	var sums sweep.Progress
@@ -76,7 +77,7 @@ func ScanSums(row Scanner, sweeps []sweep.Record) error {
 	return nil
 }
 
-// SetSums gives a sweep what its shards have stored in all.
+// SetSums sets the totals over a sweep's shards in the sweep.
 func SetSums(s *sweep.Record, sums sweep.Progress) {
 	if !s.Cut {
 		sums.Total = s.Total
@@ -88,12 +89,13 @@ func SetSums(s *sweep.Record, sums sweep.Progress) {
 }
 
 // OrdersOf returns the answer to a checkpoint, given the numbers of done and abandoned
-// items over all shards, without items that wait for a retry.
+// items over all shards. The numbers exclude items that wait for a retry.
 func OrdersOf(s *sweep.Record, share sweep.Share, done, abandoned int64) sweep.Orders {
 	return sweep.Orders{Stop: s.State != sweep.Running, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
 
-// AgainAfter is how many items of a shard wait to be tried again after a checkpoint.
+// AgainAfter returns the number of items of a shard that wait for a retry after a
+// checkpoint.
 func AgainAfter(c *sweep.Checkpoint) int64 {
 	if c.Ended {
 		return 0
@@ -101,22 +103,22 @@ func AgainAfter(c *sweep.Checkpoint) int64 {
 	return c.Again
 }
 
-// ShardLost is the ErrLeaseLost of a job that does not go over a shard any more.
+// ShardLost returns the ErrLeaseLost of a job that no longer processes its shard.
 func ShardLost(c *sweep.Checkpoint) error {
 	return fmt.Errorf("job %d, shard %d of sweep %d: %w", c.Job, c.Number, c.Sweep, fairlead.ErrLeaseLost)
 }
 
-// BehindMark is the ErrConflict of a mark that is behind the stored one.
+// BehindMark returns the ErrConflict of a mark behind the stored one.
 func BehindMark(c *sweep.Checkpoint) error {
 	return fmt.Errorf("shard %d of sweep %d has progressed beyond %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
-// ShardBusy is the ErrConflict of a sweep that cannot be cut anew.
+// ShardBusy returns the ErrConflict of a sweep that cannot be split again.
 func ShardBusy(s *sweep.Shard, state fairlead.State) error {
 	return fmt.Errorf("shard %d of sweep %d cannot be split again: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }
 
-// NoSuchShard is the ErrNotFound of a number that no shard of a sweep has.
+// NoSuchShard returns the ErrNotFound for a shard number.
 func NoSuchShard(sweep int64, number int) error {
 	return fmt.Errorf("shard %d of sweep %d: %w", number, sweep, fairlead.ErrNotFound)
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead/alert"
 )
 
-// Expander replaces the name inside {{name}} in a statement: a table by its
-// qualified, quoted name, or "now" by the database's clock in microseconds.
+// Expander returns the replacement of {{name}} in a statement: a table's qualified, quoted
+// name, or for "now" the database's clock in microseconds.
 type Expander func(name string) string
 
 var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
-// constants are names that mean the same in all stores.
+// constants maps names to values that are the same in all stores.
 var constants = map[string]string{
 	"alert_bucket":  strconv.FormatInt(alert.Bucket.Microseconds(), 10),
 	"hold_open":     strconv.FormatInt(holdOpen, 10),
@@ -38,11 +38,11 @@ func (e Expander) expand(sql string) string {
 	})
 }
 
-// LoadStatements fills the string fields of *into from the .sql files in fsys. A field
+// LoadStatements sets the string fields of *into from the .sql files in fsys. A field
 // tagged sql:"claim" gets the statement that follows the line "-- name: claim". A field
-// without statement and a statement without field are errors, so neither side keeps
-// unused ones. The fields of an embedded struct count as fields of *into: what all
-// stores share has the same names in each.
+// without a statement and a statement without a field are errors, so neither side keeps
+// unused ones. Fields of embedded structs count as fields of *into, so shared statements
+// have the same names in all stores.
 func LoadStatements(fsys fs.FS, expand Expander, into any) error {
 	found, err := parseStatements(fsys)
 	if err != nil {
@@ -57,7 +57,7 @@ func LoadStatements(fsys fs.FS, expand Expander, into any) error {
 	return nil
 }
 
-// fillStatements takes the statements of a struct's fields from those that were found.
+// fillStatements sets the fields of a struct from the parsed statements.
 func fillStatements(target reflect.Value, expand Expander, found map[string]string) error {
 	for i := range target.NumField() {
 		field := target.Type().Field(i)
@@ -99,7 +99,7 @@ func parseStatements(fsys fs.FS) (map[string]string, error) {
 	return all, nil
 }
 
-// ReadStatements reads the statements of a file by their names, without comments.
+// ReadStatements returns the statements of a file by name, without comments.
 func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
 	text, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -126,7 +126,7 @@ func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
 	return found, nil
 }
 
-// Migration is one numbered change of the schema, as a list of statements.
+// Migration is one numbered schema change: a list of statements.
 type Migration struct {
 	Version int
 	Name    string
@@ -138,8 +138,8 @@ func (m Migration) String() string { return fmt.Sprintf("%04d_%s", m.Version, m.
 
 var migrationFile = regexp.MustCompile(`^migrations/(\d{4})_(\w+)\.sql$`)
 
-// LoadMigrations reads migrations/NNNN_name.sql in order. Statements end with
-// a semicolon at the end of a line.
+// LoadMigrations reads migrations/NNNN_name.sql in order. Statements end with a semicolon
+// at the end of a line.
 func LoadMigrations(fsys fs.FS, expand Expander) ([]Migration, error) {
 	files, err := fs.Glob(fsys, "migrations/*.sql")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// SharedStatements are those that several stores embed.
+// SharedStatements is embedded by several stores.
 type SharedStatements struct {
 	Count string `sql:"count"`
 }

@@ -17,7 +17,7 @@ type steerStore struct {
 	sql    *SteerStatements
 }
 
-// SteerStatements are those of a steerStore.
+// SteerStatements holds the SQL statements of steerStore.
 type SteerStatements struct {
 	LockSweep       string `sql:"lock_sweep"`
 	TrySweep        string `sql:"try_sweep"`
@@ -42,7 +42,7 @@ type SteerStatements struct {
 	ReopenShard     string `sql:"reopen_shard"`
 }
 
-// Steer acts upon a sweep under its lock.
+// Steer runs act on a sweep under its lock.
 func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	if wait {
 		ctx = MayWait(ctx)
@@ -62,15 +62,15 @@ func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ct
 			}
 			return Refusal{err}
 		}
-		if tx.failed != nil { // whatever act makes of it
+		if tx.failed != nil { // regardless of act's result
 			return tx.failed
 		}
 		return tx.keep(before, &after)
 	})
 	if refusal := (Refusal{}); errors.As(err, &refusal) {
-		err = refusal.Err // as act worded it
+		err = refusal.Err // with act's message
 	}
-	return err == nil && began && locked, err // after an error the function may still run
+	return err == nil && began && locked, err // after an error, the function may still be running
 }
 
 // Shards returns the shards of a sweep.
@@ -78,20 +78,20 @@ func (s *steerStore) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, er
 	return readList(ctx, s.db.Read, "shards", ScanShard, s.sql.Shards, sweep)
 }
 
-// sweepTx is a transaction that steers a sweep: a sweep.Tx.
+// sweepTx is a transaction that steers a sweep. It implements sweep.Tx.
 type sweepTx struct {
 	db     JobTx
 	sql    *SteerStatements
 	sweep  int64
 	now    int64 // the database's clock, read under the lock
-	failed error // why it cannot be kept
+	failed error // reason why the transaction cannot commit
 	broken bool  // a statement failed
 }
 
 var _ sweep.Tx = (*sweepTx)(nil)
 
-// lock locks the sweep. It returns nil if another transaction has it locked and wait is not
-// set.
+// lock locks the sweep. It returns nil if another transaction holds the lock and wait is
+// not set.
 func (t *sweepTx) lock(ctx context.Context, wait bool) (*sweep.Record, error) {
 	statement, exists := t.sql.TrySweep, false
 	if wait {
@@ -111,7 +111,7 @@ func (t *sweepTx) lock(ctx context.Context, wait bool) (*sweep.Record, error) {
 	return &(*found)[0], nil
 }
 
-// keep writes what is new about the sweep.
+// keep writes the changes of the sweep.
 func (t *sweepTx) keep(before, after *sweep.Record) error {
 	row, news, err := SteeredRow(before, after)
 	if err != nil || !news {
@@ -119,13 +119,13 @@ func (t *sweepTx) keep(before, after *sweep.Record) error {
 	}
 	body := JSON(row.Body)
 	if row.Version == before.Version {
-		body = nil // as it was
+		body = nil // unchanged
 	}
 	t.db.Queue(t.sql.KeepSweep, string(row.State), row.Version, JSON(row.Status), body, t.sweep)
 	return nil
 }
 
-// refuse notes why nothing is kept.
+// refuse records why the transaction cannot commit.
 func (t *sweepTx) refuse(verb string, err error) error {
 	if err == nil {
 		return nil
@@ -137,7 +137,7 @@ func (t *sweepTx) refuse(verb string, err error) error {
 	return err
 }
 
-// fail notes that a statement failed: nothing is kept.
+// fail records a failed statement, after which the transaction cannot commit.
 func (t *sweepTx) fail(verb string, err error) error {
 	t.broken = t.broken || err != nil
 	return t.refuse(verb, err)

@@ -7,17 +7,17 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// longerRow is a row with more columns behind those that its reader knows of.
+// longerRow is a row with additional columns that its reader does not know.
 type longerRow struct {
 	Scanner
 	rest []any
 }
 
-// Scan reads the columns that are asked for, and the rest.
+// Scan reads the requested columns and the additional ones.
 func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
 
-// Shards implements sweep.Tx. One statement reads shards and jobs: a shard ends before its
-// job does, and must not seem to be left without one.
+// Shards implements sweep.Tx. It reads shards and jobs in one statement: a shard ends
+// before its job, and must not appear to be without a job.
 func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
 	var shards []sweep.Shard
 	var states []fairlead.State
@@ -137,10 +137,10 @@ func (t *sweepTx) Again(ctx context.Context, indexes []int64) (unknown []int64, 
 	return unknown, t.fail("again", t.reopen(ctx, shards))
 }
 
-// reopen counts what waits to be tried again in each shard, and lets those in which
-// something does begin anew, without the jobs that they had. One that had ended before its
-// last item ends where it has come to. What is steered of a shard is locked before what its
-// run has stored.
+// reopen counts the items that wait for a retry in each shard and restarts the shards that
+// have such items, without their previous jobs. A shard that had ended before its last item
+// ends at the point it had reached. The row that steering writes is locked before the row
+// that the run writes.
 func (t *sweepTx) reopen(ctx context.Context, shards []sweep.Shard) error {
 	counts := make([]*[]int64, len(shards))
 	for i := range shards {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// sweepBody is what people say of a sweep and has no column of its own. Data is a
-// text, as it would not come back byte for byte otherwise.
+// sweepBody holds the declared fields of a sweep that have no column of their own. Data is
+// a string, because JSON would not preserve its bytes.
 type sweepBody struct {
 	Kind        string            `json:"kind"`
 	Data        string            `json:"data,omitempty"`
@@ -35,7 +35,8 @@ type sweepBody struct {
 	Priority    int               `json:"priority,omitempty"`
 }
 
-// sweepStatus is how a sweep stands, but for what its shards tell, and its ledger.
+// sweepStatus holds the status of a sweep, except for the totals of its shards, and its
+// ledger.
 type sweepStatus struct {
 	Reason    string `json:"reason,omitempty"`
 	Run       int    `json:"run,omitempty"`
@@ -46,25 +47,25 @@ type sweepStatus struct {
 	Forgiven  int64  `json:"forgiven,omitempty"`
 	Earlier   int64  `json:"earlier,omitempty"`
 
-	Lately [][2]int64 `json:"lately,omitempty"` // times and numbers
+	Lately [][2]int64 `json:"lately,omitempty"` // times and item counts
 	Silent []silence  `json:"silent,omitempty"`
 }
 
-// silence is that of a shard.
+// silence records that a shard has been silent.
 type silence struct {
 	Shard int   `json:"shard"`
 	Since int64 `json:"since,omitempty"`
 	Free  bool  `json:"free,omitempty"`
 }
 
-// SweepRow is what is stored of a sweep and may change.
+// SweepRow holds the mutable columns of a sweep.
 type SweepRow struct {
 	State        sweep.State
 	Version      int64
 	Body, Status []byte // JSON
 }
 
-// NewSweepRow is a sweep as it is stored.
+// NewSweepRow returns the stored form of a sweep.
 func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 	row.State, row.Version = s.State, s.Version
 	if row.Body, err = EncodeSweep(&s.Sweep); err != nil {
@@ -74,8 +75,8 @@ func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 	return row, err
 }
 
-// SteeredRow is what is kept of a sweep that was steered: how it stands, its ledger and
-// its Data. news reports whether any of it has changed.
+// SteeredRow returns the row to store for a steered sweep: its status, its ledger and its
+// Data. news reports whether any of it has changed.
 func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
@@ -93,7 +94,7 @@ func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error
 	return row, changed || row.State != was.State || !bytes.Equal(row.Status, was.Status), nil
 }
 
-// EncodeSweep is what people say of a sweep, as JSON.
+// EncodeSweep returns the declared fields of a sweep as JSON.
 func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	body, err := json.Marshal(sweepBody{
 		Kind: s.Kind, Data: string(s.Data), Source: s.Source, From: s.From, To: s.To, InFlight: s.InFlight, Rate: s.Rate,
@@ -106,7 +107,8 @@ func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	return body, nil
 }
 
-// EncodeSweepStatus is how a sweep stands, but for its state, and its ledger, as JSON.
+// EncodeSweepStatus returns the status of a sweep, except for its state, and its ledger as
+// JSON.
 func EncodeSweepStatus(s *sweep.Record) ([]byte, error) {
 	var lately [][2]int64
 	for _, f := range s.Lately {
@@ -159,23 +161,23 @@ func ScanSweep(row Scanner) (s sweep.Record, err error) {
 	return s, nil
 }
 
-// SweepPage is how many sweeps are asked for.
+// SweepPage returns the page size for a list of sweeps.
 func SweepPage(f sweep.Filter) int { return page(f.Limit) }
 
-// NoSuchSweep is the ErrNotFound of a sweep's id.
+// NoSuchSweep returns the ErrNotFound for a sweep ID.
 func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }
 
-// SweepTaken is the ErrConflict of a name that another sweep has.
+// SweepTaken returns the ErrConflict of a name that another sweep has.
 func SweepTaken(name string) error {
 	return fmt.Errorf("a sweep with the name %q already exists: %w", name, fairlead.ErrConflict)
 }
 
-// SweepChanged is the ErrConflict of a version that is not current any more.
+// SweepChanged returns the ErrConflict of an outdated version.
 func SweepChanged(name string) error {
 	return fmt.Errorf("sweep %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }
 
-// sweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
+// sweepBusy returns ErrConflict if the sweep cannot be deleted yet, and nil otherwise.
 func sweepBusy(s *sweep.Record) error {
 	switch s.State {
 	case sweep.Created, sweep.Stopped, sweep.Finished:

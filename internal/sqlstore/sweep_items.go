@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// A list that is stored with its sweep is kept in chunks, each by the index of its first
-// item: so that a run reads some items at a time.
+// A list of items stored with its sweep is split into chunks, each stored under the index
+// of its first item, so that a run reads a limited number of items at a time.
 const (
 	listChunkItems = 1000
 	listChunkBytes = 256 << 10
 )
 
-// listChunk is some items of a list, as JSON.
+// listChunk is a part of a list, as JSON.
 type listChunk struct {
 	first int64
 	items []byte
 }
 
-// listChunks are the chunks of a list.
+// listChunks splits a list into chunks.
 func listChunks(items []string) ([]listChunk, error) {
 	var chunks []listChunk
 	first, bytes := 0, 0
@@ -38,8 +38,8 @@ func listChunks(items []string) ([]listChunk, error) {
 	return chunks, nil
 }
 
-// putItems queues what stores the list of a sweep in the place of the one before. Chunks
-// go one after the other: together they may be megabytes.
+// putItems queues the statements that replace the list of a sweep. Each chunk is a separate
+// statement, because together they may be megabytes.
 func (s *sweepStore) putItems(db DB, sweep int64, chunks []listChunk) {
 	db.Queue(s.sql.DropSweepItems, sweep)
 	for _, c := range chunks {
@@ -47,7 +47,7 @@ func (s *sweepStore) putItems(db DB, sweep int64, chunks []listChunk) {
 	}
 }
 
-// SweepItems returns items of the list of a sweep.
+// SweepItems returns items of a sweep's list.
 func (s *sweepStore) SweepItems(ctx context.Context, sweep, from int64) ([]string, error) {
 	found, err := readList(ctx, s.db.Read, "sweep items", scanListChunk, s.sql.SweepItems, sweep, from)
 	if err != nil || len(found) == 0 {

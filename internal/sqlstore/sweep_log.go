@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// sweepLogStore keeps what is known of items of sweeps: those that failed, lines about
-// them, and the history of the sweeps.
+// sweepLogStore stores records about sweeps: failed items, log lines about items, and the
+// history of the sweeps.
 type sweepLogStore struct {
 	db  Database
 	sql *SweepLogStatements
 }
 
-// SweepLogStatements are those of a sweepLogStore.
+// SweepLogStatements holds the SQL statements of sweepLogStore.
 type SweepLogStatements struct {
 	FailedItems    string `sql:"failed_items"`
 	ItemsAgain     string `sql:"items_again"`
@@ -44,7 +44,7 @@ func (s *sweepLogStore) FailedItems(ctx context.Context, filter sweep.ItemFilter
 	return readList(ctx, s.db.Read, "failed items", ScanFailedItem, statement, filter.Sweep, first, end, page(filter.Limit))
 }
 
-// AddSweepLogs stores lines, unless one of their sweeps does not exist.
+// AddSweepLogs stores log lines. If one of their sweeps does not exist, it stores none.
 func (s *sweepLogStore) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -56,18 +56,19 @@ func (s *sweepLogStore) AddSweepLogs(ctx context.Context, logs []sweep.Log) erro
 	sweeps := sweepsOf(logs)
 	var added *int64
 	err := s.db.InTx(ctx, "add sweep logs", func(_ context.Context, db DB) error {
-		// PostgreSQL stores the lines before it answers this: its statement looks itself.
+		// PostgreSQL stores the lines before it runs this query, so its insert statement
+		// checks the sweeps itself.
 		db.QueueEach(refuseMissing, s.sql.MissingSweeps, List[int64](sweeps))
 		added = db.Queue(s.sql.AddSweepLogs, &lines)
 		return nil
 	})
-	if err == nil && *added == 0 { // one of them was deleted meanwhile
+	if err == nil && *added == 0 { // a sweep was deleted meanwhile
 		err = NoSuchSweep(sweeps[0])
 	}
 	return err
 }
 
-// refuseMissing reads the id of a sweep that does not exist.
+// refuseMissing reads the ID of a missing sweep and returns the ErrNotFound for it.
 func refuseMissing(row Scanner) error {
 	id, err := scanNumber(row)
 	if err != nil {
@@ -76,8 +77,8 @@ func refuseMissing(row Scanner) error {
 	return NoSuchSweep(id)
 }
 
-// SweepLogs lists lines, newest first. Those of some levels are looked up level by level: one
-// of which there are few is then found by its index.
+// SweepLogs lists log lines, newest first. With a level filter, it queries each level
+// separately, so that rare levels are found by their index.
 func (s *sweepLogStore) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	below := filter.Below
 	if below == 0 {
@@ -116,7 +117,7 @@ func (s *sweepLogStore) SweepLogs(ctx context.Context, filter sweep.LogFilter) (
 	return lines[:min(len(lines), page(filter.Limit))], nil
 }
 
-// SweepEvents lists what happened to a sweep, newest first.
+// SweepEvents lists the events of a sweep, newest first.
 func (s *sweepLogStore) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	below := filter.Below
 	if below <= 0 {
@@ -125,11 +126,12 @@ func (s *sweepLogStore) SweepEvents(ctx context.Context, filter sweep.EventFilte
 	return readList(ctx, s.db.Read, "sweep events", ScanSweepEvent, s.sql.SweepEvents, filter.Sweep, below, page(filter.Limit))
 }
 
-// pruneChunk is how many lines, or events, one transaction removes: others wait for it.
+// pruneChunk is the number of lines or events that one transaction removes. It is small
+// because other transactions wait for the removal.
 const pruneChunk = 500
 
-// PruneSweeps removes old lines and events of sweeps that have finished, at most limit of
-// each, and returns how many.
+// PruneSweeps removes old lines and events of finished sweeps, at most limit of each, and
+// returns how many it removed.
 func (s *sweepLogStore) PruneSweeps(ctx context.Context, age time.Duration, limit int) (total int, err error) {
 	if age <= 0 {
 		return 0, nil
@@ -180,7 +182,8 @@ func ScanSweepEvent(row Scanner) (event sweep.Event, err error) {
 	return event, err
 }
 
-// ItemRange is the indexes [first, end) that a filter of failed items lets through.
+// ItemRange returns the range of indexes [first, end) that a filter of failed items
+// selects.
 func ItemRange(f sweep.ItemFilter) (first, end int64) {
 	first, end = math.MinInt64, math.MaxInt64
 	if f.From {
@@ -192,8 +195,8 @@ func ItemRange(f sweep.ItemFilter) (first, end int64) {
 	return first, end
 }
 
-// LastOfEach are items in the order of their indexes; of several with one index the
-// last.
+// LastOfEach returns the items sorted by index. Of several items with the same index, it
+// returns the last.
 func LastOfEach(items []sweep.FailedItem) []sweep.FailedItem {
 	byIndex := make(map[int64]sweep.FailedItem, len(items))
 	for _, item := range items {
@@ -207,7 +210,7 @@ func LastOfEach(items []sweep.FailedItem) []sweep.FailedItem {
 	return last
 }
 
-// sweepsOf are the sweeps that lines are about, each once, in order.
+// sweepsOf returns the distinct sweeps of log lines, sorted.
 func sweepsOf(logs []sweep.Log) []int64 {
 	var sweeps []int64
 	for i := range logs {

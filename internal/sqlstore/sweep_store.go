@@ -7,16 +7,17 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// SweepDialect is what databases do with sweeps each in its own way.
+// SweepDialect implements the sweep operations that differ between databases.
 type SweepDialect interface {
-	// ReadSweeps reads sweeps with the sums of their shards, newest first. Which index serves
-	// a filter, and whether the sums take a statement of their own, depends on the database.
+	// ReadSweeps reads sweeps with the totals of their shards, newest first. The index to
+	// use for a filter, and whether the totals need a separate statement, depend on the
+	// database.
 	ReadSweeps(ctx context.Context, db DB, filter sweep.Filter) ([]sweep.Record, error)
-	// IsTaken reports whether an error says that a key is taken.
+	// IsTaken reports whether an error is a duplicate-key error.
 	IsTaken(err error) bool
 }
 
-// sweepStore keeps sweeps.
+// sweepStore stores sweeps.
 type sweepStore struct {
 	db      Database
 	dialect SweepDialect
@@ -24,7 +25,7 @@ type sweepStore struct {
 	steered *SteerStatements
 }
 
-// SweepStatements are those of a sweepStore.
+// SweepStatements holds the SQL statements of sweepStore.
 type SweepStatements struct {
 	AddSweep        string `sql:"add_sweep"`
 	ReplaceSweep    string `sql:"replace_sweep"`
@@ -36,7 +37,7 @@ type SweepStatements struct {
 	SweepItems      string `sql:"sweep_items"`
 }
 
-// NewSweeps are the sweeps inside a transaction of a caller.
+// NewSweeps returns a store of sweeps within a caller's transaction.
 func NewSweeps(callers Database, dialect SweepDialect, statements *FeatureStatements) sweep.CallerTx {
 	return &sweepStore{db: callers, dialect: dialect, sql: &statements.SweepStatements, steered: &statements.SteerStatements}
 }
@@ -74,8 +75,9 @@ func (s *sweepStore) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep,
 	return stored[0].Sweep, nil
 }
 
-// put queues the statement that stores a sweep. It fails if another has the name, or hits
-// nothing. It reports whether the list of the sweep is another than the one that is stored.
+// put queues the statement that stores a sweep. The statement fails, or hits no row, if
+// another sweep has the name. put reports whether the list of the sweep differs from the
+// stored one.
 func (s *sweepStore) put(ctx context.Context, db DB, sw *sweep.Sweep, row *SweepRow) (hit *int64, relisted bool, err error) {
 	if sw.Version == 0 {
 		return db.Queue(s.sql.AddSweep, sw.Name, sw.Tenant, string(row.State), JSON(row.Status), JSON(row.Body)), sw.Source.Listed > 0, nil
@@ -94,7 +96,7 @@ func (s *sweepStore) put(ctx context.Context, db DB, sw *sweep.Sweep, row *Sweep
 	return db.Queue(s.sql.ReplaceSweep, sw.Name, sw.Tenant, JSON(row.Body), sw.ID), relisted, nil
 }
 
-// lock keeps other transactions from steering a sweep.
+// lock prevents other transactions from steering a sweep.
 func (s *sweepStore) lock(ctx context.Context, db DB, id int64) (*sweep.Record, error) {
 	found, err := list(ctx, db, ScanSweep, s.steered.LockSweep, id)
 	if err == nil && len(found) == 0 {
@@ -106,8 +108,9 @@ func (s *sweepStore) lock(ctx context.Context, db DB, id int64) (*sweep.Record, 
 	return &found[0], nil
 }
 
-// DeleteSweep removes a sweep with all that is known of it. The sweep goes first: that waits
-// for those that add lines, which are then seen and removed too.
+// DeleteSweep removes a sweep with all its records. It deletes the sweep first: the delete
+// waits for transactions that are adding log lines, so that it finds and removes those
+// lines too.
 func (s *sweepStore) DeleteSweep(ctx context.Context, id int64) error {
 	return s.db.InTx(MayWait(ctx), "delete sweep", func(ctx context.Context, db DB) error {
 		sweep, err := s.lock(ctx, db, id)
@@ -128,7 +131,8 @@ func (s *sweepStore) DeleteSweep(ctx context.Context, id int64) error {
 
 // Sweeps lists sweeps, newest first.
 func (s *sweepStore) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	var sweeps []sweep.Record // no result of its own: the function may still run after an error
+	// not a named result: the function may still run after an error
+	var sweeps []sweep.Record
 	err := s.db.Read(ctx, "sweeps", func(ctx context.Context, db DB) (err error) {
 		sweeps, err = s.dialect.ReadSweeps(ctx, db, filter)
 		return err
@@ -139,7 +143,7 @@ func (s *sweepStore) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.R
 	return sweeps, nil
 }
 
-// SumSweeps gives sweeps what a statement says that their shards have stored in all.
+// SumSweeps sets the totals over shards in the given sweeps, read by the statement sums.
 func SumSweeps(ctx context.Context, db DB, sweeps []sweep.Record, sums string) error {
 	if len(sweeps) == 0 {
 		return nil
@@ -151,7 +155,7 @@ func SumSweeps(ctx context.Context, db DB, sweeps []sweep.Record, sums string) e
 	return db.Each(ctx, func(row Scanner) error { return ScanSums(row, sweeps) }, sums, ids)
 }
 
-// ReadSweepRows reads sweeps without the sums of their shards.
+// ReadSweepRows reads sweeps without the totals of their shards.
 func ReadSweepRows(ctx context.Context, db DB, statement string, args ...any) (sweeps []sweep.Record, err error) {
 	err = db.Each(ctx, Collect(ctx, &sweeps, ScanSweep), statement, args...)
 	return sweeps, err

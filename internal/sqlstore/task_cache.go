@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	cachedTasks  = 4 << 20 // bytes that a TaskCache keeps, about
-	cachedChunks = 8       // chunks that are kept of those read at once: the tasks of the others are released together
+	cachedTasks  = 4 << 20 // approximate maximum size of a TaskCache in bytes
+	cachedChunks = 8       // cached chunks of one read; the tasks of the other chunks are released together
 )
 
-// TaskCache remembers what the tasks of chunks have to do. That never changes, and a
-// batch that releases the tasks of a chunk bit by bit reads it again each time.
+// TaskCache caches the tasks of chunks. These never change, and a batch that releases the
+// tasks of a chunk gradually reads them each time.
 type TaskCache struct {
 	mu     sync.Mutex
 	chunks map[int64][]batch.ChunkTask // by the first ID of the chunk
@@ -21,23 +21,22 @@ type TaskCache struct {
 	bytes  int
 }
 
-// Known is what is remembered now, by the first ID of the chunk. The caller must
-// not change the tasks.
+// Known returns the cached tasks by the first ID of the chunk. The caller must not modify
+// them.
 func (c *TaskCache) Known() map[int64][]batch.ChunkTask {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.chunks)
 }
 
-// Forget drops what is remembered: the database may have given the ids of chunks to
-// others.
+// Forget empties the cache because the database may have reused the IDs of chunks.
 func (c *TaskCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.chunks, c.order, c.bytes = nil, nil, 0
 }
 
-// Keep remembers the last of some chunks, which were read with their tasks.
+// Keep caches the last of the given chunks, which were read with their tasks.
 func (c *TaskCache) Keep(chunks []batch.Chunk) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,9 +58,9 @@ func (c *TaskCache) Keep(chunks []batch.Chunk) {
 	}
 }
 
-// weigh tells about how much memory tasks take.
+// weigh returns the approximate memory size of tasks.
 func weigh(tasks []batch.ChunkTask) int {
-	const each = 150 // of the structure itself
+	const each = 150 // size of the structure itself
 	bytes := 0
 	for i := range tasks {
 		t := &tasks[i]

@@ -28,7 +28,7 @@ func TestACacheOfTasksForgetsTheOldest(t *testing.T) {
 			chunks[i] = chunk(first+int64(i), each)
 		}
 		c.Keep(chunks)
-		c.Keep(chunks) // they are known
+		c.Keep(chunks) // they are cached
 	}
 	known := slices.Sorted(maps.Keys(c.Known()))
 	want := []int64{43, 44, 45, 46, 47, 48, 49, 52, 53, 54, 55, 56, 57, 58, 59}

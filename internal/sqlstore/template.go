@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// template is a job that has not been created yet. Its args are a text, because JSON
-// would not return them byte for byte.
+// template is a job that has not been created yet. Its args are a string, because JSON
+// would not preserve their bytes.
 type template struct {
 	Kind           string               `json:"kind"`
 	Args           string               `json:"args,omitempty"`
@@ -36,7 +36,7 @@ func templateOf(job *fairlead.Job) template {
 	}
 }
 
-// job reverts templateOf.
+// job returns the job of a template. It reverses templateOf.
 func (t *template) job() fairlead.Job {
 	job := fairlead.Job{
 		Kind: t.Kind, Queue: t.Queue, Tenant: t.Tenant, Priority: t.Priority, StartBy: Time(t.StartBy),

@@ -9,21 +9,21 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// PendingStates are the states of the jobs that count against Tenant.MaxPending.
+// PendingStates returns the states of the jobs that count against Tenant.MaxPending.
 func PendingStates() []fairlead.State {
 	return []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}
 }
 
-// Family is what decides whether a tenant may be declared as it is: the other
-// tenants, as they stand under the lock of the change.
+// Family holds the data that decides whether a tenant may be declared: the other tenants,
+// read under the lock of the change.
 type Family struct {
-	Parents   map[string]string // every declared tenant → its parent, or nothing
-	Minimums  int               // of all other tenants together
-	GlobalCap int               // zero: none
+	Parents   map[string]string // every declared tenant → its parent or ""
+	Minimums  int               // sum over all other tenants
+	GlobalCap int               // 0 if there is none
 }
 
-// NewFamily returns what all tenants but one have to say, given all that are declared and
-// all quotas.
+// NewFamily returns the Family for the tenant except, given all declared tenants and all
+// quotas.
 func NewFamily(parents map[string]string, quotas []*Quota, except string) Family {
 	family := Family{Parents: parents}
 	for _, q := range quotas {
@@ -37,7 +37,7 @@ func NewFamily(parents map[string]string, quotas []*Quota, except string) Family
 	return family
 }
 
-// check returns the ErrInvalid of a tenant that does not fit.
+// check returns ErrInvalid if a tenant does not fit in.
 func (f Family) check(t *fairlead.Tenant) error {
 	var bad []fairlead.FieldError
 	refuse := func(field, format string, args ...any) {
@@ -46,9 +46,9 @@ func (f Family) check(t *fairlead.Tenant) error {
 	if t.Parent != "" {
 		switch grandparent, declared := f.Parents[t.Parent]; {
 		case !declared:
-			refuse("parent", "%q is not declared; declare it first", t.Parent)
+			refuse("parent", "%q does not exist; create it first", t.Parent)
 		case grandparent != "":
-			refuse("parent", "%q has a parent itself; name %q instead", t.Parent, grandparent)
+			refuse("parent", "%q itself has a parent; use %q instead", t.Parent, grandparent)
 		}
 		if child := f.child(t.Name); child != "" {
 			refuse("parent", "cannot be set: %q is a child of this tenant, and a parent cannot have a parent", child)
@@ -63,7 +63,7 @@ func (f Family) check(t *fairlead.Tenant) error {
 	return nil
 }
 
-// checkDelete returns the ErrConflict of a tenant that others need.
+// checkDelete returns ErrConflict if other tenants need the tenant.
 func (f Family) checkDelete(name string) error {
 	if child := f.child(name); child != "" {
 		return fmt.Errorf("tenant %q is the parent of %q: %w", name, child, fairlead.ErrConflict)
@@ -71,8 +71,7 @@ func (f Family) checkDelete(name string) error {
 	return nil
 }
 
-// child is a tenant whose parent this is, the first by name if there are
-// several.
+// child returns the first child of a tenant by name, or "" if it has none.
 func (f Family) child(name string) string {
 	if children := f.children(name); len(children) > 0 {
 		return children[0]
@@ -80,7 +79,7 @@ func (f Family) child(name string) string {
 	return ""
 }
 
-// children are the tenants whose parent this is, by name.
+// children returns the children of a tenant, sorted by name.
 func (f Family) children(name string) (children []string) {
 	for child, parent := range f.Parents {
 		if parent == name {
@@ -91,8 +90,8 @@ func (f Family) children(name string) (children []string) {
 	return children
 }
 
-// CheckGlobalCap returns the ErrInvalid of a global cap below the minimums of
-// all tenants.
+// CheckGlobalCap returns ErrInvalid if a global cap is below the sum of all tenants'
+// minimums.
 func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	if l.Scope != fairlead.LimitGlobal || l.MaxRunning == 0 || minimums <= l.MaxRunning {
 		return nil
@@ -102,8 +101,8 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	}}}
 }
 
-// CheckSeenLimit returns the ErrConflict of a limit that is not as its caller has seen it,
-// given those that are set.
+// CheckSeenLimit returns ErrConflict if a limit has changed since its caller read it.
+// quotas are the current ones.
 func CheckSeenLimit(seen fairlead.Limit, quotas []*Quota) error {
 	now := fairlead.Limit{Scope: seen.Scope, Name: seen.Name}
 	for _, q := range quotas {
@@ -117,8 +116,8 @@ func CheckSeenLimit(seen fairlead.Limit, quotas []*Quota) error {
 	return nil
 }
 
-// checkVersion returns the ErrConflict or ErrNotFound of a tenant that is not
-// what its caller believes it to be.
+// checkVersion returns ErrConflict or ErrNotFound if the stored tenant is not the version
+// that its caller expects.
 func checkVersion(t fairlead.Tenant, version int64, declared bool) error {
 	switch {
 	case !declared && t.Version != 0:
@@ -131,7 +130,7 @@ func checkVersion(t fairlead.Tenant, version int64, declared bool) error {
 	return nil
 }
 
-// encodeLabels is labels as JSON; nil if there are none.
+// encodeLabels returns labels as JSON, or nil if there are none.
 func encodeLabels(labels map[string]string) ([]byte, error) {
 	if len(labels) == 0 {
 		return nil, nil
@@ -139,7 +138,7 @@ func encodeLabels(labels map[string]string) ([]byte, error) {
 	return json.Marshal(labels)
 }
 
-// decodeLabels undoes encodeLabels.
+// decodeLabels decodes the result of encodeLabels.
 func decodeLabels(text []byte) (labels map[string]string, err error) {
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &labels)
@@ -147,9 +146,9 @@ func decodeLabels(text []byte) (labels map[string]string, err error) {
 	return labels, err
 }
 
-// scanTenant reads what was declared of a tenant: name, parent, cap, minimum,
-// rate, burst, max_pending, weight, whether it is paused, labels, start_url,
-// fail_url, timeout_url, version, created_at and updated_at.
+// scanTenant reads the declared fields of a tenant: name, parent, cap, minimum, rate,
+// burst, max_pending, weight, whether it is paused, labels, start_url, fail_url,
+// timeout_url, version, created_at and updated_at.
 func scanTenant(row Scanner) (t fairlead.Tenant, err error) {
 	var labels []byte
 	var created, updated int64

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// tenantStore keeps what is declared of tenants.
+// tenantStore stores declared tenants.
 type tenantStore struct {
 	db     Database
 	rules  RuleChanges
@@ -19,7 +19,7 @@ type tenantStore struct {
 	pauses *PauseStatements
 }
 
-// TenantStatements are those of a tenantStore.
+// TenantStatements holds the SQL statements of tenantStore.
 type TenantStatements struct {
 	Tenants       string `sql:"tenants"`
 	NamedTenants  string `sql:"named_tenants"`
@@ -31,7 +31,7 @@ type TenantStatements struct {
 	Weights       string `sql:"weights"`
 }
 
-// PutTenant creates or replaces what is declared of a tenant.
+// PutTenant creates or replaces the declaration of a tenant.
 func (s *tenantStore) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
 	labels, err := encodeLabels(tenant.Labels)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 	}
 	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
 	if !before.declared && !tenant.Paused {
-		// Who declares it has not seen whether it is paused, and does not resume it.
+		// A caller that declares the tenant may not know that it is paused, and must not
+		// resume it.
 		pauses, err := ReadPauses(ctx, change, s.pauses)
 		tenant.Paused = slices.Contains(pauses, pause)
 		return tenant, err
@@ -83,7 +84,7 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 	return tenant, nil
 }
 
-// declared is what there is of a tenant that is about to change.
+// declared is the stored state of a tenant that is about to change.
 type declared struct {
 	declared  bool
 	version   int64
@@ -93,7 +94,8 @@ type declared struct {
 	now       int64
 }
 
-// lookUp reads what decides whether a tenant may be declared with a parent, or deleted.
+// lookUp reads the data that decides whether a tenant may be declared with a parent, or
+// deleted.
 func (s *tenantStore) lookUp(ctx context.Context, change RuleChange, name, parent string) (found declared, err error) {
 	change.QueueEach(func(row Scanner) error {
 		found.declared = true
@@ -107,7 +109,7 @@ func (s *tenantStore) lookUp(ctx context.Context, change RuleChange, name, paren
 	return found, err
 }
 
-// DeleteTenant removes what was declared of a tenant.
+// DeleteTenant removes the declaration of a tenant.
 func (s *tenantStore) DeleteTenant(ctx context.Context, name string) error {
 	return s.rules.ChangeRules(MayWait(ctx), "delete tenant", func(ctx context.Context, change RuleChange) error {
 		before, err := s.lookUp(ctx, change, name, "")
@@ -139,7 +141,7 @@ func (s *tenantStore) Tenants(ctx context.Context, filter fairlead.TenantFilter)
 		return readList(ctx, s.db.Read, "list tenants", scanTenant, s.sql.Tenants, filter.After, limit)
 	}
 	tenants, err := readList(ctx, s.db.Read, "list tenants", scanTenant, s.sql.NamedTenants, List[string](filter.Names), filter.After, limit)
-	// Names that were asked for in several parts are in order in each part.
+	// Names queried in several parts are sorted only within each part.
 	slices.SortFunc(tenants, func(a, b fairlead.Tenant) int { return cmp.Compare(a.Name, b.Name) })
 	return tenants[:min(len(tenants), limit)], err
 }

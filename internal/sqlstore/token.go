@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// touchEvery is how far apart the uses of a token are that are written down.
+// touchEvery is the minimum interval between recorded uses of a token.
 const touchEvery = time.Minute
 
-// tokenStore keeps tokens.
+// tokenStore stores tokens.
 type tokenStore struct {
 	db  Database
 	sql *TokenStatements
 }
 
-// TokenStatements are those of a tokenStore.
+// TokenStatements holds the SQL statements of tokenStore.
 type TokenStatements struct {
 	AddToken    string `sql:"add_token"`
 	FindToken   string `sql:"find_token"`
@@ -54,7 +54,7 @@ func (s *tokenStore) AddToken(ctx context.Context, token access.Token) (access.T
 	return (*stored)[0], nil
 }
 
-// FindToken finds a token by its hash.
+// FindToken returns the token with a hash, or ErrNotFound.
 func (s *tokenStore) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
 	found, err := readList(ctx, s.db.Read, "find token", scanToken, s.sql.FindToken, hash[:])
 	if err == nil && len(found) == 0 {
@@ -80,13 +80,13 @@ func (s *tokenStore) DeleteToken(ctx context.Context, id int64) error {
 	return err
 }
 
-// TouchToken notes that a token was used now.
+// TouchToken records that a token was used now.
 func (s *tokenStore) TouchToken(ctx context.Context, id int64) error {
 	_, err := exec(ctx, s.db, "touch token", s.sql.TouchToken, id, touchEvery.Microseconds())
 	return err
 }
 
-// encodeNames is a list of names as JSON; nil if there are none.
+// encodeNames returns a list of names as JSON, or nil if it is empty.
 func encodeNames(names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -119,8 +119,8 @@ func scanToken(row Scanner) (t access.Token, err error) {
 	return t, nil
 }
 
-// decodeNames is the opposite of encodeNames. A list without names binds to nothing, which
-// is not the same as none.
+// decodeNames decodes the result of encodeNames. An empty stored list, which binds the
+// token to no name at all, differs from an absent one.
 func decodeNames(raw []byte) ([]string, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// A caller that gave up hears of that alone, also if the driver calls its error one that
-// passes; a database that was too slow is unavailable.
+// A caller that cancelled gets only its own error, even if the driver reports a transient
+// one; a database that was too slow is unavailable.
 func TestWhoGaveUpHearsOfThatAlone(t *testing.T) {
 	passes := func(error) bool { return true }
 	gone, cancel := context.WithCancel(t.Context())
@@ -30,7 +30,7 @@ func TestWhoGaveUpHearsOfThatAlone(t *testing.T) {
 	}
 }
 
-// ending is a context that ends between the first look at it and the second.
+// ending is a context that ends between two calls of its methods.
 type ending struct {
 	context.Context
 	looks int
@@ -43,7 +43,7 @@ func (e *ending) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Value hides the parent, so that this context is asked for its end.
+// Value hides the parent, so that the end of this context is checked instead.
 func (e *ending) Value(any) any { return nil }
 
 func TestAContextThatEndsWhileItIsLookedAtHidesNoErrorThatPasses(t *testing.T) {

@@ -7,19 +7,19 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/hold"
 )
 
-// startsBucket is the part of a UsageWindow whose starts are kept in one row.
-const startsBucket = 10 * time.Second
+// startsBucket is the part of a UsageWindow whose starts are counted in one row.
+const startsBucket = hold.SampleEvery
 
-// everyTenant is the limit of a filter for all of them.
+// everyTenant is the page size for a list of all tenants.
 const everyTenant = math.MaxInt32
 
-// usageStore counts what tenants and queues have and do.
+// usageStore counts the jobs and starts of tenants, queues and kinds.
 type usageStore struct {
 	db     Database
 	sql    *UsageStatements
@@ -28,15 +28,15 @@ type usageStore struct {
 	recent recentUsage
 }
 
-// usageSource is what usageStore needs of a store beside its statements.
+// usageSource is the part of a store that usageStore uses in addition to its statements.
 type usageSource interface {
 	Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error)
 	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
-	// NameLane names a lane of jobs that were just read.
+	// NameLane returns the key of the lane of jobs that were just read.
 	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 }
 
-// UsageStatements are those of a usageStore.
+// UsageStatements holds the SQL statements of usageStore.
 type UsageStatements struct {
 	Census       string `sql:"census"`
 	HeldKinds    string `sql:"held_kinds"`
@@ -46,7 +46,7 @@ type UsageStatements struct {
 	AddMissed    string `sql:"add_missed"`
 }
 
-// Usage reports what the jobs of all and of each tenant have and do.
+// Usage reports the jobs and starts in total and for each tenant, queue and kind.
 func (s *usageStore) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	return s.recent.Report(ctx, func() (fairlead.UsageReport, error) {
 		tenants, err := s.of.Tenants(ctx, fairlead.TenantFilter{Limit: everyTenant})
@@ -70,7 +70,7 @@ func (s *usageStore) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	})
 }
 
-// laneCount is how many jobs of a lane are in a state.
+// laneCount is the number of jobs of a lane in a state.
 type laneCount struct {
 	lane    int32
 	state   fairlead.State
@@ -83,7 +83,7 @@ func scanLaneCount(row Scanner) (c laneCount, err error) {
 	return c, err
 }
 
-// count counts the jobs that are not done, and what was started.
+// count counts the unfinished jobs and the recent starts.
 func (s *usageStore) count(ctx context.Context, db DB, tenants []fairlead.Tenant) (*census, error) {
 	now, err := s.clock.Clock(ctx, db)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *usageStore) count(ctx context.Context, db DB, tenants []fairlead.Tenant
 	return counted, nil
 }
 
-// readStarts reads what was started within the window before now.
+// readStarts reads the starts within the window before now.
 func (s *UsageStatements) readStarts(ctx context.Context, db DB, now int64) ([]driver.Starts, error) {
 	return list(ctx, db, func(row Scanner) (tenant driver.Starts, err error) {
 		err = row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
@@ -116,12 +116,13 @@ func (s *UsageStatements) readStarts(ctx context.Context, db DB, now int64) ([]d
 	}, s.RecentStarts, OldestBucket(now))
 }
 
-// OldestBucket is where the starts are counted that are about to leave the window.
+// OldestBucket returns the bucket of the starts that are about to leave the window.
 func OldestBucket(now int64) int64 {
 	return (now - fairlead.UsageWindow.Microseconds()) / startsBucket.Microseconds()
 }
 
-// Report adds to what was started, in the order in which all lock the rows.
+// Report adds to the counts of starts. It updates the rows in the order in which all
+// transactions lock them.
 func (s *usageStore) Report(ctx context.Context, starts []driver.Starts) error {
 	if len(starts) == 0 {
 		return nil
@@ -135,7 +136,7 @@ func (s *usageStore) Report(ctx context.Context, starts []driver.Starts) error {
 	})
 }
 
-// startedRows are what was started by tenant, and what started too late by lane.
+// startedRows returns the starts by tenant and the late starts by lane.
 func startedRows(starts []driver.Starts) (tenants, missed *Rows) {
 	tenants, missed = &Rows{}, &Rows{}
 	byTenant := map[string]driver.Starts{}

@@ -8,23 +8,23 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Counting reads every live job. A process counts anew only after a time that grows with
-// their number, so that however often it is asked the share of the database's time that
-// counting takes is bounded.
+// Counting reads every live job. A process counts again only after a time proportional to
+// their number, so however often it is called, counting takes a limited share of the
+// database's time.
 const (
-	countedAtOnce = 10_000                // live jobs: fewer are counted each time
+	countedAtOnce = 10_000                // live jobs; if there are fewer, each call counts
 	countPause    = 10 * time.Microsecond // for each live job
 )
 
-// recentUsage is the usage that a process has counted last.
+// recentUsage caches the usage that a process has counted last.
 type recentUsage struct {
 	lock  Lock
 	last  fairlead.UsageReport
-	until time.Time // it is told so long
+	until time.Time // end of the report's validity
 }
 
-// Report returns the last count while it is recent, else what count finds. Of callers at
-// the same instant one counts and the others wait for it.
+// Report returns the last count while it is recent, and otherwise calls count. Of
+// concurrent callers, one counts and the others wait for its result.
 func (r *recentUsage) Report(ctx context.Context, count func() (fairlead.UsageReport, error)) (fairlead.UsageReport, error) {
 	if err := r.lock.Acquire(ctx); err != nil {
 		return fairlead.UsageReport{}, err

@@ -2,21 +2,21 @@ package sqlstore
 
 import "time"
 
-// waitUnsaid is how long a wait is not worth a word.
+// waitUnsaid is the longest wait that is not reported.
 const waitUnsaid = time.Second
 
-// Wait says for whom an operation waits that is tried again and again.
+// Wait reports what an operation that is being retried waits for.
 type Wait struct {
-	tell  func(whom string) // nil: nothing is said
+	tell  func(whom string) // nil if nothing is to be reported
 	since time.Time
 	said  string
 }
 
-// NewWait is called before the first try.
+// NewWait returns a Wait. It must be called before the first try.
 func NewWait(tell func(whom string)) *Wait { return &Wait{tell: tell, since: time.Now()} }
 
-// For is called after each try that failed. Once they have gone on for a while, it asks whom
-// and says it, again if the answer changes.
+// For must be called after each failed try. Once the tries have lasted for a while, it
+// calls whom and reports the result, and reports it again if it changes.
 func (w *Wait) For(whom func() string) {
 	if w.tell == nil || time.Since(w.since) < waitUnsaid {
 		return

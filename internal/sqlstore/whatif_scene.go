@@ -7,30 +7,30 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// scene is what claims decide by at one moment.
+// scene holds the data that claims use, at one moment.
 type scene struct {
 	sheet    *ruleSheet
-	versions map[string]int64 // of the tenants that would change and are declared
-	lanes    []*forecastLane  // that have ready jobs
+	versions map[string]int64 // versions of the declared tenants to be changed
+	lanes    []*forecastLane  // lanes with ready jobs
 	held     map[LaneKey]int  // jobs that count against limits
-	ledger   *dispatch.Ledger // what tenants have had where they share starts
+	ledger   *dispatch.Ledger // recent starts of tenants that share starts
 
-	nodes  []fairlead.Node // live, and starting jobs
-	others []fairlead.Node // all the rest
+	nodes  []fairlead.Node // live nodes that accept jobs
+	others []fairlead.Node // all other nodes
 	served map[work]bool
 }
 
-// forecastLane is a lane that has ready jobs. Choices share what is read of it.
+// forecastLane is a lane with ready jobs. The prospects share the keys read for it.
 type forecastLane struct {
 	Lane
-	keys []dispatch.Key // at first only the first job
-	all  bool           // no more of them can start
+	keys []dispatch.Key // initially only the first job
+	all  bool           // no further jobs can start
 }
 
-// work is what decides whether a node serves a lane.
+// work is the part of a lane that decides whether a node serves it.
 type work struct{ queue, kind string }
 
-// meet takes over the nodes.
+// meet sets the nodes.
 func (s *scene) meet(nodes []fairlead.Node) {
 	s.served = map[work]bool{}
 	facts := Facts{Now: s.now()}
@@ -45,7 +45,7 @@ func (s *scene) meet(nodes []fairlead.Node) {
 
 func (s *scene) now() time.Time { return Time(s.sheet.now) }
 
-// idle is how many slots the nodes have free.
+// idle returns the number of free slots of the nodes.
 func (s *scene) idle() (slots int) {
 	for _, node := range s.nodes {
 		slots += max(0, node.Idle)
@@ -64,7 +64,7 @@ func (s *scene) serves(lane LaneKey) bool {
 	return served
 }
 
-// apply makes a change to a sheet, or fails as saving it would.
+// apply makes a change to a sheet, or fails as saving the change would.
 func (s *scene) apply(sheet *ruleSheet, change fairlead.RuleChange) error {
 	if change.Limit != nil {
 		return sheet.setLimit(*change.Limit)
@@ -72,22 +72,22 @@ func (s *scene) apply(sheet *ruleSheet, change fairlead.RuleChange) error {
 	return sheet.putTenant(*change.Tenant, s.versions[change.Tenant.Name])
 }
 
-// prospect is what would start under some rules.
+// prospect holds the jobs that would start under some rules.
 type prospect struct {
 	rules  *Rules
-	limits map[int32]*dispatch.Limit // as they stand when all that would start has started
+	limits map[int32]*dispatch.Limit // state after all these jobs have started
 	picks  []dispatch.Pick
 	token  time.Duration // see dispatch.NextToken
 	starts map[int32]laneStarts
 }
 
-// laneStarts are the jobs of a lane that would start.
+// laneStarts describes the jobs of a lane that would start.
 type laneStarts struct {
 	jobs  int
-	first int // place of the first of them among all, from 1
+	first int // position of the first of them among all, from 1
 }
 
-// foresee chooses as one claim of all nodes together does.
+// foresee chooses jobs as one claim of all nodes together would.
 func (s *scene) foresee(sheet *ruleSheet, slots int, read func(*forecastLane) error) (*prospect, error) {
 	rules := sheet.rules()
 	limits := sheet.limits(rules, s.held)
@@ -127,7 +127,7 @@ func (s *scene) foresee(sheet *ruleSheet, slots int, read func(*forecastLane) er
 	return p, nil
 }
 
-// govern puts a lane under its limits, and gives it the share of its tenant.
+// govern returns a lane with its limits and the share of its tenant.
 func govern(lane *forecastLane, rules *Rules, limits map[int32]*dispatch.Limit, fair *FairClaim) *dispatch.Lane {
 	governed := &dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: lane.keys[0], Keys: lane.keys, All: lane.all, Share: fair.Share(lane.LaneKey)}
 	for _, id := range rules.Of(lane.LaneKey) {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// whatIfStore tells what would start if limits and tenants were other than they are.
+// whatIfStore forecasts which jobs would start if limits and tenants were different.
 type whatIfStore struct {
 	db      Database
 	of      explainSource
@@ -18,7 +18,7 @@ type whatIfStore struct {
 	pauses  *PauseStatements
 }
 
-// WhatIfStatements are those of a whatIfStore. None of them locks anything.
+// WhatIfStatements holds the SQL statements of whatIfStore. None of them locks anything.
 type WhatIfStatements struct {
 	StandingQuotas string `sql:"standing_quotas"`
 	HeldLanes      string `sql:"held_lanes"`
@@ -26,7 +26,8 @@ type WhatIfStatements struct {
 	FirstOfLane    string `sql:"first_of_lane"`
 }
 
-// WhatIf compares which jobs would start now, as things are and with some changes.
+// WhatIf compares the jobs that would start now with those that would start after some
+// changes.
 func (s *whatIfStore) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
 	scene, err := s.look(ctx, question)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *whatIfStore) WhatIf(ctx context.Context, question fairlead.WhatIf) (fai
 	return scene.compare(before, after, question), nil
 }
 
-// look reads what a claim reads. Each statement has a snapshot of its own.
+// look reads the data that a claim reads. Each statement has its own snapshot.
 func (s *whatIfStore) look(ctx context.Context, question fairlead.WhatIf) (*scene, error) {
 	found := &scene{}
 	err := s.db.ReadAll(ctx, "read what claims decide by", func(ctx context.Context, db DB) (err error) {
@@ -106,7 +107,7 @@ func (s *whatIfStore) readScene(ctx context.Context, db DB, question fairlead.Wh
 	}
 	sheet.now, sheet.pauses, sheet.quotas = (*clock)[0], *pauses, *quotas
 	for _, lane := range *lanes {
-		if len(lane.keys) > 0 { // else it has nothing but crash suspects
+		if len(lane.keys) > 0 { // otherwise it contains only crash suspects
 			read.lanes = append(read.lanes, lane)
 		}
 	}
@@ -120,7 +121,7 @@ func scanStandingQuota(row Scanner) (*standingQuota, error) {
 }
 
 // scanForecastLane reads id, queue, tenant and kind of a lane, and the key of its first
-// ready job, empty if it has none.
+// ready job, which is empty if there is none.
 func scanForecastLane(row Scanner) (*forecastLane, error) {
 	lane := &forecastLane{}
 	var first string
@@ -133,7 +134,7 @@ func scanForecastLane(row Scanner) (*forecastLane, error) {
 }
 
 // readLane reads as many of the first jobs of a lane as can start, and one more: the next
-// one that waits. Jobs that came before the first since that was read are left out.
+// job to wait. It ignores jobs that were added ahead of the first since that was read.
 func (s *whatIfStore) readLane(ctx context.Context, lane *forecastLane, slots int) error {
 	keys, err := readList(ctx, s.db.Read, "read a lane", func(row Scanner) (key dispatch.Key, err error) {
 		err = row.Scan(&key.Turn, &key.StartBy, &key.ID)

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// gates say of which kinds parked jobs are not foreseen.
+// gates returns notes about the kinds whose parked jobs are not part of the forecast.
 func (s *scene) gates(question fairlead.WhatIf) (text []string) {
 	rules := s.sheet.rules()
 	for _, change := range question.Changes {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// compare sets two prospects side by side.
+// compare returns the forecast that compares two prospects.
 func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairlead.Forecast {
 	told := func(tenant string) bool { return question.Tenants == nil || slices.Contains(question.Tenants, tenant) }
 	f := fairlead.Forecast{At: s.now(), Slots: question.Slots, Idle: s.idle(), Before: s.outlook(before, told), After: s.outlook(after, told)}
@@ -33,7 +33,7 @@ func (s *scene) compare(before, after *prospect, question fairlead.WhatIf) fairl
 	return f
 }
 
-// outlook names the jobs of a prospect, of some tenants.
+// outlook returns the jobs of a prospect for the reported tenants.
 func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Outlook {
 	names := make(map[int32]LaneKey, len(p.starts))
 	for _, lane := range s.lanes {
@@ -57,7 +57,7 @@ func (s *scene) outlook(p *prospect, told func(tenant string) bool) fairlead.Out
 	return out
 }
 
-// wait says what becomes of the jobs of a lane.
+// wait returns the outlook for the jobs of a lane.
 func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 	starts := p.starts[lane.ID]
 	out := fairlead.WaitOutlook{Starts: starts.jobs, First: starts.first}
@@ -78,9 +78,9 @@ func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 	return out
 }
 
-// effectOf returns the effect of a change on a group of jobs. A group that does not move
-// either way, because it is paused or no node serves it, is not affected: a further
-// obstacle delays none of its jobs.
+// effectOf returns the effect of a change on a lane. A lane that does not move either way,
+// because it is paused or no node serves it, is not affected: a further obstacle delays
+// none of its jobs.
 func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	stoppedBefore, stoppedAfter := stopped(before), stopped(after)
 	if stoppedBefore && stoppedAfter {
@@ -108,15 +108,15 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 	return fairlead.NoEffect
 }
 
-// stopped reports whether a group of jobs waits until a user resumes it or starts a node.
+// stopped reports whether a lane waits until a user resumes it or starts a node.
 func stopped(w fairlead.WaitOutlook) bool {
 	return slices.ContainsFunc(w.Held, func(o fairlead.Obstacle) bool {
 		return o.Code == fairlead.IsPaused || o.Code == fairlead.NoNode
 	})
 }
 
-// byEffect sorts waits: those that get later first, then those that get sooner, by how
-// many starts they lose or win.
+// byEffect sorts waits: lanes whose jobs start later come first, then those whose jobs
+// start earlier, by the number of starts lost or gained.
 func byEffect(a, b fairlead.ForecastWait) int {
 	moved := func(w fairlead.ForecastWait) int {
 		return max(w.After.Starts-w.Before.Starts, w.Before.Starts-w.After.Starts)

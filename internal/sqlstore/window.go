@@ -10,27 +10,27 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Window is the range of ids that a statement reads. The zero Window is all ids, in
-// whatever order the database chooses.
+// Window is the range of IDs that a statement reads. The zero Window includes all IDs, in
+// any order.
 type Window struct {
-	From, Below int64 // ids; zero: no bound
-	// ByID reads places in the order of ids.
+	From, Below int64 // IDs; 0 = unlimited
+	// ByID reads places in ID order.
 	ByID bool
-	// ByOutcome reads ended jobs by how they ended, although other places are read by id: few
-	// ended that way.
+	// ByOutcome reads ended jobs by outcome, although other places are read by ID: few jobs
+	// have the outcome.
 	ByOutcome bool
-	// LaterByLane reads scheduled jobs by their lanes, although other places are read by id: the
-	// lanes have few of them.
+	// LaterByLane reads scheduled jobs by lane, although other places are read by ID: the
+	// lanes have few scheduled jobs.
 	LaterByLane bool
-	// Across are the places that are not ordered by id and too large to be read as a
-	// whole: the jobs of the window are looked up there.
+	// Across contains the places that are not ordered by ID and too large to be read
+	// completely. The jobs of the window are looked up in them.
 	Across map[string]bool
-	// ManyLanes means that there are so many lanes that reading all rows costs less
-	// than looking up each lane.
+	// ManyLanes means that there are so many lanes that reading all rows costs less than
+	// looking up each lane.
 	ManyLanes bool
 }
 
-// below returns the smaller bound of the window and of a filter.
+// below returns the smaller of the window's and the filter's upper bounds.
 func (w Window) below(filter fairlead.Filter) int64 {
 	if w.Below == 0 || filter.Below > 0 && filter.Below < w.Below {
 		return filter.Below
@@ -38,21 +38,22 @@ func (w Window) below(filter fairlead.Filter) int64 {
 	return w.Below
 }
 
-// Ask runs a statement that reads, and scans its rows.
+// Ask runs a reading statement and scans its rows.
 type Ask func(ctx context.Context, statement string, args []any, each func(Scanner) error) error
 
-// looks bounds how many rows one look reads, and so what an answer reads.
+// looks limits the number of rows that one look reads, and so the cost of an answer.
 type looks struct {
-	done int // of the ended jobs, usually most of all jobs
-	live int // of each other place
-	mass int // of a place or of an outcome whose index is not ordered by id
+	done int // rows of ended jobs, usually most of all jobs
+	live int // rows of each other place
+	mass int // rows of a place or an outcome whose index is not ordered by ID
 }
 
-// readWhole bounds a second look that reads all rows of some lanes, or of an outcome, to find
-// the newest: no index has them in the order of their ids.
+// readWhole limits a second look that reads all rows of some lanes, or of an outcome, to
+// find the newest: no index has them in ID order.
 const readWhole = 20_000
 
-// read returns how many rows a look reads of the largest place that a filter chooses.
+// read returns the number of rows that a look reads of the largest place selected by a
+// filter.
 func (l looks) read(filter fairlead.Filter) int {
 	if len(placeOfEnded.asked(filter)) > 0 {
 		return l.done
@@ -60,7 +61,7 @@ func (l looks) read(filter fairlead.Filter) int {
 	return l.live
 }
 
-// further returns the bounds for a look after one that has found nothing.
+// further returns the limits for the look after one without results.
 func (l looks) further(filter fairlead.Filter) looks {
 	l.done, l.live = 2*l.done, 2*l.live
 	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
@@ -69,7 +70,7 @@ func (l looks) further(filter fairlead.Filter) looks {
 	return l
 }
 
-// lookSize returns the bounds for a page.
+// lookSize returns the limits for a page.
 func lookSize(filter fairlead.Filter) looks {
 	limit := pageOf(filter)
 	size := looks{done: 800 + 12*limit, live: 100 + limit}
@@ -80,17 +81,16 @@ func lookSize(filter fairlead.Filter) looks {
 	return size
 }
 
-// orderedByID are the places whose primary key is the id.
+// orderedByID lists the places whose primary key is the ID.
 var orderedByID = []string{"later", "running", "waiting", "done"}
 
-// choosy reports whether a filter may pass over very many ended jobs, one after the
-// other, before it finds one.
+// choosy reports whether a filter may reject very many ended jobs before it finds a match.
 func choosy(filter fairlead.Filter, lanes []int32) bool {
 	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0 || filter.OnFail != ""
 }
 
-// frame narrows the bounds of ids to what one look may read. It returns the window, and
-// whether there are ids below it that were not read.
+// frame narrows the bounds of IDs to what one look may read. It returns the window and
+// reports whether there are unread IDs below it.
 func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
 	lanes, _ := q.Lanes.Matching(filter)
 	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
@@ -152,8 +152,8 @@ func (l looks) of(table string) int {
 	return l.live
 }
 
-// edge returns the query for where a look at a place ends: at the id of the last row
-// that it reads, or nowhere if there are fewer.
+// edge returns the query for the end of a look at a place: the ID of the last row to read,
+// or null if there are fewer rows.
 func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 	where := b.ids("p.id")
 	if unlucky {
@@ -165,8 +165,8 @@ func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 	return fmt.Sprintf("select '%s' as place, (select p.id from {{%s}} p%s where %s order by p.id desc limit 1 offset %d) as edge", table, table, b.ByID, strings.Join(where, " and "), rows-1)
 }
 
-// mass returns the query for whether a place that is not ordered by id has too many
-// rows to be read as a whole.
+// mass returns the query that counts the rows of a place not ordered by ID, to decide
+// whether it is too large to be read completely.
 func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	where := ""
 	if lanes != nil && !b.within.ManyLanes {
@@ -175,8 +175,8 @@ func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	return fmt.Sprintf("select '%s' as place, (select count(*) from (select 1 as one from {{%s}}%s limit %d) m) as edge", table, table, where, rows)
 }
 
-// findEdge returns the largest of the edges, and records which places are too large.
-// For a place that is not ordered by id, it counts rows.
+// findEdge returns the largest of the edges and records the places that are too large. For
+// a place not ordered by ID, it counts rows.
 func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, size looks) (edge int64, err error) {
 	err = ask(ctx, b.expand(strings.Join(edges, " union all ")), b.args, func(row Scanner) error {
 		var table string
@@ -195,7 +195,8 @@ func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, si
 	return edge, err
 }
 
-// few reports whether so few rows of a place meet the conditions that all of them can be read.
+// few reports whether so few rows of a place match the conditions that all of them can be
+// read.
 func (b *queryBuilder) few(ctx context.Context, ask Ask, table string, where []string, few int) (bool, error) {
 	count := 0
 	text := fmt.Sprintf("select count(*) from (select 1 as one from {{%s}} p where %s limit %d) m", table, strings.Join(where, " and "), few)
@@ -203,8 +204,8 @@ func (b *queryBuilder) few(ctx context.Context, ask Ask, table string, where []s
 	return count < few, err
 }
 
-// fewLater reports whether the lanes of a filter have few scheduled jobs. It is not asked if
-// ended jobs are listed too: usually there are more of those.
+// fewLater reports whether the lanes of a filter have few scheduled jobs. It returns false
+// without a query if ended jobs are listed too, because there are usually more of those.
 func (q *Query) fewLater(ctx context.Context, ask Ask, filter fairlead.Filter, lanes []int32, few int) (bool, error) {
 	if lanes == nil || len(placeOfScheduled.asked(filter)) == 0 || len(placeOfEnded.asked(filter)) > 0 {
 		return false, nil
@@ -213,8 +214,8 @@ func (q *Query) fewLater(ctx context.Context, ask Ask, filter fairlead.Filter, l
 	return b.few(ctx, ask, "later", []string{"p.lane in (" + numbers(lanes) + ")"}, few)
 }
 
-// fewOfOutcome reports whether few jobs ended as a filter says. It is not asked if an index has
-// them in the order of their ids.
+// fewOfOutcome reports whether few jobs have the outcomes of a filter. It returns false
+// without a query if an index has them in ID order.
 func (q *Query) fewOfOutcome(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
 	states := placeOfEnded.asked(filter)
 	if q.Unlucky || len(states) == 0 || slices.Contains(states, fairlead.Succeeded) || !filter.FinishedFrom.IsZero() {
@@ -224,8 +225,8 @@ func (q *Query) fewOfOutcome(ctx context.Context, ask Ask, filter fairlead.Filte
 	return b.few(ctx, ask, "done", b.outcomes(states), few)
 }
 
-// fewEnds reports whether so few jobs ended since FinishedFrom that they are best found
-// by their end times.
+// fewEnds reports whether so few jobs ended since FinishedFrom that they are best found by
+// their end times.
 func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
 	if filter.FinishedFrom.IsZero() {
 		return false, nil

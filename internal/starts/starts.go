@@ -1,4 +1,5 @@
-// Package starts counts what was started, by queue, tenant and kind, until it is reported.
+// Package starts counts started jobs by queue, tenant and kind until the counts are
+// reported.
 package starts
 
 import (
@@ -8,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Counter counts what was started since it was last taken. A job starts
-// with its lease, from which on it counts against limits; whether it is one of
-// those few that are given back before their handler begins does not matter here.
+// Counter counts the jobs started since the last Take. A job starts with its lease, from
+// which time it counts against limits. The few jobs that are released before their handler
+// begins are counted too.
 type Counter struct {
 	mu    sync.Mutex
 	lanes map[lane]driver.Starts
@@ -18,10 +19,10 @@ type Counter struct {
 
 type lane struct{ queue, tenant, kind string }
 
-// New makes a counter that has counted nothing.
+// New returns an empty Counter.
 func New() *Counter { return &Counter{lanes: map[lane]driver.Starts{}} }
 
-// Add counts jobs that were claimed, and reports whether some of them started too late.
+// Add counts claimed jobs and reports whether some of them started too late.
 func (c *Counter) Add(jobs []*fairlead.Job) (missed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +43,7 @@ func (c *Counter) addOne(more driver.Starts) {
 	c.lanes[key] = more
 }
 
-// Take returns what was counted and begins anew.
+// Take returns the counts and resets them.
 func (c *Counter) Take() []driver.Starts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +55,7 @@ func (c *Counter) Take() []driver.Starts {
 	return taken
 }
 
-// GiveBack undoes Take: it could not be reported.
+// GiveBack adds counts that could not be reported back to the counter.
 func (c *Counter) GiveBack(taken []driver.Starts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// aside is the items that failed and wait for their next try, and those that
-// were moved out of the window's way. The items outside the window are bounded
-// by MaxAside, those in it by the window.
+// aside contains the items that failed and wait for their next try, and items moved out of
+// the window to let it advance. The number of items outside the window is limited by
+// MaxAside, the number of those in it by the window.
 type aside struct {
 	all     map[int64]*waiting
 	due     dueHeap
@@ -17,29 +17,28 @@ type aside struct {
 	kept    int // bytes of data that need not be read again
 }
 
-// maxKept bounds the memory for data of waiting items. What exceeds it is read
-// from the source again.
+// maxKept limits the memory for data of waiting items. Data beyond the limit is read from
+// the source again.
 const maxKept = 4 << 20
 
 // waiting is an item of aside.
 type waiting struct {
 	index    int64
-	tries    int // that failed
+	tries    int // failed tries
 	due      time.Time
 	data     []byte
-	kept     bool // data is what the source has
-	inWindow bool // there was no place outside: it is not done in the window, which stalls in time
+	kept     bool // data contains the source's data
+	inWindow bool // there was no room outside: the item is not done in the window, which eventually stalls
 	running  bool
-	redo     bool // it failed before: neither the window nor the list of a checkpoint knows of it
+	redo     bool // failed in an earlier run: not part of the window or a checkpoint's list
 }
 
-// outside reports whether a checkpoint has to list the item.
+// outside reports whether a checkpoint must list the item.
 func (w *waiting) outside() bool { return !w.inWindow && !w.redo }
 
 func newAside() aside { return aside{all: map[int64]*waiting{}} }
 
-// add puts an item aside. The caller says whether it is in the window, and
-// whether it is running.
+// add puts an item aside. The caller sets inWindow and running.
 func (a *aside) add(w *waiting) {
 	a.all[w.index] = w
 	if w.outside() {
@@ -50,7 +49,7 @@ func (a *aside) add(w *waiting) {
 	}
 }
 
-// remove is for an item that is settled, and so is not among those due.
+// remove removes a settled item, which is therefore not among the due items.
 func (a *aside) remove(w *waiting) {
 	a.forget(w)
 	delete(a.all, w.index)
@@ -65,7 +64,7 @@ func (a *aside) again(w *waiting) {
 	heap.Push(&a.due, w)
 }
 
-// keep remembers data if there is room.
+// keep stores data if there is room.
 func (a *aside) keep(w *waiting, data []byte) {
 	if a.kept+len(data) <= maxKept {
 		w.data, w.kept = data, true
@@ -78,7 +77,7 @@ func (a *aside) forget(w *waiting) {
 	w.data, w.kept = nil, false
 }
 
-// next is when the next item is due. It is zero if none waits.
+// next returns the time at which the next item is due, or the zero time if no item waits.
 func (a *aside) next() time.Time {
 	if len(a.due) == 0 {
 		return time.Time{}
@@ -86,7 +85,7 @@ func (a *aside) next() time.Time {
 	return a.due[0].due
 }
 
-// take takes the first item that is due by now, to be run.
+// take removes the first item due by now from the heap and marks it as running.
 func (a *aside) take(now time.Time) *waiting {
 	if len(a.due) == 0 || a.due[0].due.After(now) {
 		return nil
@@ -96,7 +95,7 @@ func (a *aside) take(now time.Time) *waiting {
 	return w
 }
 
-// list is what a checkpoint keeps: the items outside the window.
+// list returns the items outside the window, which a checkpoint stores.
 func (a *aside) list() []Aside {
 	if a.outside == 0 {
 		return nil
@@ -111,8 +110,7 @@ func (a *aside) list() []Aside {
 	return list
 }
 
-// dueHeap has the item that is due first at its top; of those due together the
-// one with the lowest index.
+// dueHeap is a heap ordered by due time, then by index.
 type dueHeap []*waiting
 
 func (h dueHeap) Len() int { return len(h) }
@@ -121,10 +119,10 @@ func (h dueHeap) Less(i, j int) bool {
 }
 func (h dueHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (h *dueHeap) Push(x any) { *h = append(*h, x.(*waiting)) }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (h *dueHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]

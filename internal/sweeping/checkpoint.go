@@ -7,84 +7,83 @@ import (
 	"slices"
 )
 
-// Checkpoint is all there is to keep of a run: in at most a few kilobytes, whatever
-// the number of items, but for those that failed.
+// Checkpoint is the complete stored state of a run. Except for failed items, it has at most
+// a few kilobytes, whatever the number of items.
 type Checkpoint struct {
-	Mark   int64   // all items below it are done, given up, absent, or among Aside
-	Window []byte  // which of those behind the mark are, as package window encodes it
-	Aside  []Aside // items that are still to do though the window counts them, by index
+	Mark   int64   // all items below it are done, abandoned, absent, or in Aside
+	Window []byte  // settled items after the mark, encoded by package window
+	Aside  []Aside // unfinished items that the window counts as done, by index
 	Counts Counts
-	Again  int64  // of Counts.Abandoned: items that are still to be tried again
-	Spent  int64  // of the error budget
-	Busy   int    // calls of the handler that are under way or about to begin; it is not kept
-	Ending Ending // once the run has ended: nothing is in flight any more
+	Again  int64  // items of Counts.Abandoned that are still to be retried
+	Spent  int64  // used part of the error budget
+	Busy   int    // handler calls in progress or about to start; not stored
+	Ending Ending // set once the run has ended and nothing is in flight
 
-	// What has become of items since the last checkpoint that was kept: it is to be kept
-	// with this one or not at all, and may be reported twice.
-	Failed []Failure // failed, for the first time or again
-	Redone []int64   // failed before, and are done now
+	// Items that failed or succeeded since the last stored checkpoint. They must be stored
+	// together with this checkpoint or not at all, and may be reported twice.
+	Failed []Failure // items that failed, either for the first time or again
+	Redone []int64   // items that failed earlier and are now done
 }
 
-// Failure is an item that failed for good.
+// Failure is an item that failed permanently.
 type Failure struct {
 	Index    int64
 	Attempts int
 	Error    string
 }
 
-// Aside is an item that was put aside so that the window can go on: to be tried
-// again, or taking long.
+// Aside is an item that was put aside to let the window advance, because it waits for a
+// retry or takes long.
 type Aside struct {
 	Index int64
-	Tries int // that failed
+	Tries int // failed tries
 }
 
-// MaxAside is how many items can be put aside. Their encoding and that of the
-// largest window stay below 4 KiB together.
+// MaxAside is the maximum number of items put aside. Their encoding and that of the largest
+// window together stay below 4 KiB.
 const MaxAside = 128
 
-// Counts are sums since the sweep began. Once all is done, Done + Abandoned +
-// Absent is the number of indexes.
+// Counts contains totals since the start of the sweep. At its end, Done + Abandoned +
+// Absent equals the number of indexes.
 type Counts struct {
 	Done      int64
 	Abandoned int64
-	Failed    int64 // how often an item failed for good, for the first time or again
-	Exhausted int64 // of Failed: because its attempts were used up
-	Absent    int64 // indexes for which the source has no item
-	Retried   int64 // tries that failed and were to be repeated
+	Failed    int64 // permanent failures of items, both first and repeated
+	Exhausted int64 // failures of Failed because of exhausted attempts
+	Absent    int64 // indexes without an item in the source
+	Retried   int64 // failed tries that were to be repeated
 }
 
-// End is why a run ended.
+// End is the reason why a run ended.
 type End string
 
-// The ends.
+// Values of End.
 const (
-	Running  End = ""         // it has not
-	Finished End = "finished" // nothing is left to do
+	Running  End = ""         // the run has not ended
+	Finished End = "finished" // no items are left
 	Stopped  End = "stopped"  // by an order, a handler, the error budget, or the source
-	Released End = "released" // its context ended, or Err says why: another run may go on
-	Lost     End = "lost"     // its lease: another run may have gone on already
+	Released End = "released" // its context ended, or for the reason in Err: another run may continue
+	Lost     End = "lost"     // the lease was lost: another run may already have taken over
 )
 
-// Ending is how a run ended.
+// Ending describes how a run ended.
 type Ending struct {
 	End    End
-	Reason string // of Stopped, unless an order said so
-	Err    error  `json:"-"` // of Released, if this process has no file descriptors left
+	Reason string // for Stopped, unless an order stopped the run
+	Err    error  `json:"-"` // for Released, if this process has no file descriptors left
 }
 
-// Orders are what a checkpoint brings back. What is nil stays.
+// Orders is the answer to a checkpoint. Nil fields leave the setting unchanged.
 type Orders struct {
 	Stop     bool
-	Rate     *float64 // items per second; pace.Unlimited and pace.Held are two of them
+	Rate     *float64 // items per second; pace.Unlimited and pace.Held are special values
 	InFlight *int
 	Budget   *int64
-	Confirm  bool // save again at once: the sweep waits to hear that these are followed
-	Soon     bool // save again soon: other orders may come any moment
+	Confirm  bool // save again immediately: the sweep waits for confirmation that these orders are in effect
+	Soon     bool // save again soon: more orders may follow at any moment
 }
 
-// AppendAside appends items that were put aside, which are in order, as a few
-// bytes each.
+// AppendAside appends items that were put aside, sorted by index, in a few bytes each.
 func AppendAside(to []byte, aside []Aside) []byte {
 	last := int64(0)
 	for _, a := range aside {
@@ -95,7 +94,7 @@ func AppendAside(to []byte, aside []Aside) []byte {
 	return to
 }
 
-// DecodeAside reads what AppendAside wrote.
+// DecodeAside decodes the result of AppendAside.
 func DecodeAside(from []byte) ([]Aside, error) {
 	var aside []Aside
 	for last := int64(0); len(from) > 0; {

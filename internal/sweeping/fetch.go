@@ -10,21 +10,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
-// taking is what came of taking items.
+// taking is the result of taking items.
 type taking int
 
 const (
 	some       taking = iota
-	nothingNow        // of a loop: there is nothing to be had without waiting
-	unneeded          // the worker is
-	trouble           // of a loop: it is to wait for what is under way
+	nothingNow        // for a loop: nothing is available without waiting
+	unneeded          // the worker is no longer needed
+	trouble           // for a loop: it must wait for its items in progress
 )
 
 // take waits for w's turn and fetches its next items.
 func (r *Runner) take(w *worker) taking {
 	mayStart := false
 	select {
-	case r.turn <- struct{}{}: // it is likely that no other worker has it, and then this costs less
+	case r.turn <- struct{}{}: // usually no other worker has the turn, and then this path is cheaper
 		mayStart = !w.looped && r.mayStart(w.now)
 	default:
 		select {
@@ -35,7 +35,7 @@ func (r *Runner) take(w *worker) taking {
 	}
 	defer func() { <-r.turn }()
 	for failures := 0; ; mayStart = false {
-		if !mayStart && !r.awaitStart() { // before the rate is asked, or what waited would come all at once
+		if !mayStart && !r.awaitStart() { // before waiting for the rate, or delayed items would start all at once
 			return unneeded
 		}
 		next := r.plan(w)
@@ -70,7 +70,7 @@ func (r *Runner) take(w *worker) taking {
 		if r.lose(err) {
 			return unneeded
 		}
-		if errors.Is(err, fairlead.ErrUnavailable) { // a list in a store that is away: the lease says for how long
+		if errors.Is(err, fairlead.ErrUnavailable) { // a list in an unavailable store: the lease limits how long to retry
 			if pause(r.fetching, sourcePause) != nil {
 				return unneeded
 			}
@@ -90,34 +90,34 @@ func (r *Runner) take(w *worker) taking {
 	}
 }
 
-// A source that fails is tried again for about half a minute.
+// A failing source is retried for about half a minute.
 const (
 	sourceTries = 6
 	sourcePause = time.Second
 )
 
-// plan is what to do next.
+// plan is the next step of a worker.
 type plan struct {
 	step     step
-	until    time.Time  // of await: when something is due, if ever
-	again    []*waiting // of repeat
-	from, to int64      // of proceed
-	most     int        // of proceed
+	until    time.Time  // for await: time at which something is due, or zero
+	again    []*waiting // for repeat
+	from, to int64      // for proceed
+	most     int        // for proceed
 }
 
 type step int
 
 const (
-	leave   step = iota // w is not needed any more
-	part                // w is to work outside of its loop
+	leave   step = iota // w is no longer needed
+	part                // w must work outside its loop
 	await               // until something is settled or due
-	recall              // which items are to be tried again
-	repeat              // items that failed before
-	proceed             // items that are new
+	recall              // read the items to retry
+	repeat              // items that failed earlier
+	proceed             // new items
 )
 
-// plan decides. Items that are due again come first: there are few. Then come those
-// that failed before.
+// plan chooses the next step. Items due for another try come first, because there are few,
+// then items that failed in an earlier run, and then new items.
 func (r *Runner) plan(w *worker) plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +139,7 @@ func (r *Runner) plan(w *worker) plan {
 	}
 	most := r.atOnce()
 	if w.looped {
-		most = 1 // there are others in its loop
+		most = 1 // its loop has other items in progress
 	}
 	w.hold(most)
 	if again := r.dueAgain(most); len(again) > 0 {
@@ -177,7 +177,7 @@ func (r *Runner) awaitLocked() plan {
 	return plan{step: await, until: r.aside.next()}
 }
 
-// dueAgain takes items that are due.
+// dueAgain takes up to most items whose next try is due.
 func (r *Runner) dueAgain(most int) []*waiting {
 	if len(r.aside.due) == 0 {
 		return nil
@@ -193,11 +193,11 @@ func (r *Runner) dueAgain(most int) []*waiting {
 	return again
 }
 
-// batchSlices is how many milliseconds of the rate one call may carry.
+// batchSlices is the number of milliseconds of the rate that one call may use.
 const batchSlices = 10
 
-// atOnce is how many items to fetch: as many as are handled in a short time, as
-// the rate allows in one, and not more than a fair part of the window.
+// atOnce returns the number of items to fetch: as many as are handled in a short time or as
+// the rate allows in one slice, but no more than a fair part of the window.
 func (r *Runner) atOnce() int {
 	if r.shard.Batch > 1 {
 		return min(r.shard.Batch, r.slices()*min(r.pace.Slice(), r.shard.Batch))
@@ -210,13 +210,13 @@ func (r *Runner) atOnce() int {
 	return int(min(int64(max(1, min(fast, mostAtOnce, r.pace.Slice(), r.shard.Window/(2*r.inFlight)))), max(1, left)))
 }
 
-// passAbsent lets the window pass indexes without items, as far as it can.
+// passAbsent advances the window over indexes without items, as far as possible.
 func (r *Runner) passAbsent() {
 	if r.cursor >= r.absentTo {
 		return
 	}
 	to := min(r.absentTo, r.window.Limit())
-	if r.window.Mark() >= r.cursor { // nothing is under way, so any step is possible
+	if r.window.Mark() >= r.cursor { // nothing is in progress, so a step of any size is possible
 		to = r.absentTo
 		r.window.Skip(to)
 	} else {
@@ -228,9 +228,9 @@ func (r *Runner) passAbsent() {
 	}
 }
 
-// makeRoom moves the item at the mark out of the window's way, so that one slow
-// item, or keys with large gaps, do not stop the others. For items that have not
-// failed there is half of the room.
+// makeRoom moves the item at the mark out of the window, so that one slow item, or keys
+// with large gaps, do not block the others. Items that have not failed may use half of the
+// room.
 func (r *Runner) makeRoom() bool {
 	head := r.window.Mark()
 	if head >= r.cursor {
@@ -252,7 +252,7 @@ func (r *Runner) makeRoom() bool {
 	return true
 }
 
-// await waits for news.
+// await waits for a settled item or until a time.
 func (r *Runner) await(until time.Time) {
 	var due <-chan time.Time
 	if !until.IsZero() {
@@ -267,7 +267,7 @@ func (r *Runner) await(until time.Time) {
 	}
 }
 
-// fetch reads new items and waits until they may be started.
+// fetch reads new items and waits until the rate permits them to start.
 func (r *Runner) fetch(w *worker, next plan) error {
 	n, end, err := r.shard.Source.Read(r.fetching, next.from, next.to, w.read[:next.most])
 	if err != nil {
@@ -280,7 +280,7 @@ func (r *Runner) fetch(w *worker, next plan) error {
 	if err != nil {
 		return err
 	}
-	if may < n { // the others are read again
+	if may < n { // the others are read again later
 		n, end = may, w.read[may].Index
 	}
 	r.mu.Lock()
@@ -303,7 +303,7 @@ func (r *Runner) absent(from, to int64) {
 	}
 }
 
-// pass is for a part without items: it asks a sparse source for the next one.
+// pass skips a range without items. It asks a sparse source for the next item.
 func (r *Runner) pass(next plan, end int64) error {
 	if end <= next.from {
 		return fmt.Errorf("the source has no items from %d on, but should have items up to %d", next.from, r.shard.To)
@@ -323,10 +323,10 @@ func (r *Runner) pass(next plan, end int64) error {
 	return nil
 }
 
-// fetchAgain fetches items that failed before, from memory if they are there. An
-// item that has gone meanwhile counts as absent.
+// fetchAgain fetches items for another try, from memory if possible. An item that has
+// disappeared counts as absent.
 func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
-	var held []*waiting // of which w holds the items
+	var held []*waiting // those with items held by w
 	for i, a := range again {
 		data, gone, err := a.data, false, error(nil)
 		if !a.kept {
@@ -362,9 +362,9 @@ func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
 	return nil
 }
 
-// awaitPace waits until items may be started, and returns how many: fewer if the rate was
-// lowered meanwhile. In a loop they may at once: there was no rate when it was decided to
-// take them.
+// awaitPace waits until items may start and returns their number, which is smaller if the
+// rate was lowered meanwhile. In a loop, all may start immediately, because there was no
+// rate when the loop decided to take them.
 func (r *Runner) awaitPace(w *worker, items int) (may int, err error) {
 	if w.looped {
 		return items, r.fetching.Err()
@@ -372,7 +372,7 @@ func (r *Runner) awaitPace(w *worker, items int) (may int, err error) {
 	return r.pace.Wait(r.fetching, items, r.slices())
 }
 
-// slices is how many milliseconds of the rate may be started at once.
+// slices returns the number of milliseconds of the rate that may start at once.
 func (r *Runner) slices() int {
 	if r.shard.Batch > 1 {
 		return batchSlices
@@ -388,7 +388,7 @@ func (r *Runner) readAgain(w *worker, index int64) (data []byte, gone bool, err 
 	return w.read[0].Data, false, nil
 }
 
-// waitOn puts back items that could not be fetched.
+// waitOn returns items that could not be fetched to the waiting items.
 func (r *Runner) waitOn(again []*waiting) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,38 +10,38 @@ import (
 // Item is one try of one item.
 type Item struct {
 	Index   int64
-	Attempt int    // from 1
-	Data    []byte // what the source has of it, if anything
+	Attempt int    // starts at 1
+	Data    []byte // the source's data, if any
 }
 
-// Verdict is what becomes of an item after a try.
+// Verdict is the result of a try.
 type Verdict uint8
 
-// The verdicts.
+// Values of Verdict.
 const (
-	Done    Verdict = iota // it is done
-	Retry                  // it failed, and is tried again while it may be
-	Abandon                // it failed, and is given up
-	Stop                   // it stays to do, and the run stops
-	Finish                 // it is done, and so is all the rest; of serial runs only
+	Done    Verdict = iota // the item is done
+	Retry                  // the item failed and is retried while attempts remain
+	Abandon                // the item failed and is given up
+	Stop                   // the item remains unfinished, and the run stops
+	Finish                 // the item and all items after it are done; only for serial runs
 )
 
-// Outcome is what a handler says of a try. The zero value is Done.
+// Outcome is what a handler reports for a try. The zero value is Done.
 type Outcome struct {
 	Verdict Verdict
-	Err     error         // why, unless it is done
-	After   time.Duration // of Retry: the pause, if not the usual one
-	Logs    []Log         // written before the item counts as done
+	Err     error         // reason, unless the item is done
+	After   time.Duration // for Retry: pause, if not the default
+	Logs    []Log         // stored before the item counts as done
 }
 
-// Log is one line that a handler has to say of an item.
+// Log is a log line that a handler writes about an item.
 type Log struct {
 	At    time.Time
 	Level slog.Level
 	Text  string
 }
 
-// Failed is the outcome of a try that failed with err, or Done if err is nil.
+// Failed returns the outcome of a try that failed with err, or Done if err is nil.
 func Failed(err error) Outcome {
 	if err == nil {
 		return Outcome{}
@@ -49,7 +49,7 @@ func Failed(err error) Outcome {
 	return Outcome{Verdict: Retry, Err: err}
 }
 
-// reason is the outcome's error. There is always one.
+// reason returns the outcome's error, or a default error if there is none.
 func (o Outcome) reason() error {
 	if o.Err != nil {
 		return o.Err
@@ -57,14 +57,13 @@ func (o Outcome) reason() error {
 	return errors.New("the handler gave no reason")
 }
 
-// Record is what was logged of an item. The same may be recorded again after a
-// crash.
+// Record contains the log lines of an item. It may be recorded again after a crash.
 type Record struct {
 	Index int64
 	Logs  []Log
 }
 
-// panicked is the outcome of a handler that panicked.
+// panicked returns the outcome of a handler that panicked.
 func panicked(value any, stack []byte) Outcome {
 	return Outcome{Verdict: Retry, Err: fmt.Errorf("panic: %v\n%s", value, stack)}
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/pace"
 )
 
-// Loop tries many items at once on one goroutine, for handlers that do little but wait:
-// a goroutine for each costs more than what they do.
+// Loop tries many items concurrently on one goroutine. It suits handlers that mostly wait,
+// because a goroutine for each would cost more than the handlers' work.
 type Loop interface {
-	// Begin begins to try an item, under a number.
+	// Begin starts to try an item under a number.
 	Begin(number int, item Item)
-	// Wait waits until items have ended, at most for so long. What it returns is good
-	// until it is called again.
+	// Wait waits until items have ended, at most for a duration. Its result is valid until
+	// the next call.
 	Wait(most time.Duration) []Ended
-	// Fits reports whether goroutines would not do better.
+	// Fits reports whether the loop is still preferable to goroutines.
 	Fits() bool
-	// Close is called once nothing is under way.
+	// Close is called once nothing is in progress.
 	Close()
 }
 
@@ -28,24 +28,24 @@ type Ended struct {
 	Outcome Outcome
 }
 
-// NewLoop makes a loop, whose items end with the context. It may return nil.
+// NewLoop returns a new loop, whose items end with the context. It may return nil.
 type NewLoop func(ctx context.Context) Loop
 
 const (
-	leastLoop = 8                      // items at once that are worth a loop
-	perLoop   = 32                     // those that are worth another
-	loopLook  = 5 * time.Millisecond   // how often a loop looks for more to do if there was nothing
-	loopPause = 100 * time.Millisecond // how long it waits at most
+	leastLoop = 8                      // concurrent items that justify a loop
+	perLoop   = 32                     // concurrent items that justify another loop
+	loopLook  = 5 * time.Millisecond   // interval at which an idle loop looks for more items
+	loopPause = 100 * time.Millisecond // longest wait of a loop
 )
 
-// looping reports whether loops are to be used. A worker that waits for a rate would keep a
-// loop from what has ended, so once there is a rate there are no more loops.
+// looping reports whether to use loops. A worker that waits for a rate would keep a loop
+// from processing ended items, so there are no more loops once there is a rate.
 func (r *Runner) looping() bool {
 	r.alone = r.alone || r.shard.Loop == nil || r.shard.Serial || r.shard.Batch > 1 || r.shard.Adaptive != nil || r.pace.Rate() != pace.Unlimited
 	return !r.alone
 }
 
-// employLoops lets loops do the work of some workers.
+// employLoops starts loops that do the work of a crew.
 func (r *Runner) employLoops(crew []*worker) {
 	teams := max(1, min(len(crew)/perLoop, runtime.GOMAXPROCS(0)))
 	for i := range teams {
@@ -54,8 +54,8 @@ func (r *Runner) employLoops(crew []*worker) {
 	}
 }
 
-// drive does the work of a team with a loop. Where there is none, or none any more,
-// each of the team gets a goroutine.
+// drive does the work of a team with a loop. If there is no loop, or the loop stops being
+// suitable, each member of the team gets a goroutine.
 func (r *Runner) drive(team []*worker) {
 	loop := r.shard.Loop(r.handling)
 	fits := loop != nil
@@ -79,18 +79,18 @@ func (r *Runner) drive(team []*worker) {
 	r.employ()
 }
 
-// driver is a loop and whose work it does.
+// driver is a loop together with the team whose work it does.
 type driver struct {
 	*Runner
 	loop   Loop
 	team   []*worker
-	free   []int // of the team: who has nothing to do
-	gone   int   // of the team: they are not needed
-	waited bool  // the next items are taken when nothing is under way
+	free   []int // team members without an item
+	gone   int   // number of team members no longer needed
+	waited bool  // the next items are taken when nothing is in progress
 	now    time.Time
 }
 
-// remaining is who of the team has not gone.
+// remaining returns the team members that are still needed.
 func (d *driver) remaining() []*worker {
 	var remaining []*worker
 	for _, number := range d.free {
@@ -99,7 +99,7 @@ func (d *driver) remaining() []*worker {
 	return remaining
 }
 
-// run returns once nothing is under way and nothing is to be begun.
+// run runs the loop until nothing is in progress and nothing is left to start.
 func (d *driver) run() {
 	for {
 		d.begin()
@@ -118,10 +118,10 @@ func (d *driver) run() {
 	}
 }
 
-// idle reports whether nothing is under way.
+// idle reports whether nothing is in progress.
 func (d *driver) idle() bool { return len(d.free)+d.gone == len(d.team) }
 
-// begin gives items to those who have nothing to do, as far as there are some.
+// begin gives items to idle team members while items are available.
 func (d *driver) begin() {
 	for len(d.free) > 0 && d.loop.Fits() {
 		last := len(d.free) - 1
@@ -154,7 +154,7 @@ func (d *driver) begin() {
 	}
 }
 
-// start begins an item. It returns false if the run has halted.
+// start starts an item. It returns false if the run has halted.
 func (d *driver) start(number int, w *worker) bool {
 	w.begun = time.Now()
 	if d.halted.Load() || !d.mayStart(w.begun) && !d.awaitStart() {
@@ -165,7 +165,7 @@ func (d *driver) start(number int, w *worker) bool {
 	return true
 }
 
-// takeNow is take without waiting.
+// takeNow takes items without waiting.
 func (r *Runner) takeNow(w *worker) taking {
 	if !r.mayStart(w.now) {
 		return nothingNow
@@ -199,8 +199,8 @@ func (r *Runner) takeNow(w *worker) taking {
 	}
 }
 
-// seizeTurn takes the turn if no worker has it for long. Other loops have it for less than
-// it takes to wait.
+// seizeTurn takes the turn unless a worker holds it for long. Other loops hold it for less
+// time than waiting would take.
 func (r *Runner) seizeTurn() bool {
 	const tries, yield = 256, 64
 	for try := range tries {

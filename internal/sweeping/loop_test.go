@@ -10,17 +10,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 )
 
-// testLoop is a loop whose items are handled as any others are.
+// testLoop is a loop that handles its items like a worker does.
 type testLoop struct {
 	ctx    context.Context
 	handle func(ctx context.Context, item sweeping.Item) sweeping.Outcome
 	begun  int
-	most   int // calls after which it does not fit any more; zero: it always does
+	most   int // number of calls after which the loop no longer fits; 0 = unlimited
 	all    sync.WaitGroup
 	ended  chan sweeping.Ended
 }
 
-// loops makes loops for a world.
+// loops returns a constructor of loops for a world.
 func (w *world) loops(most int) sweeping.NewLoop {
 	return func(ctx context.Context) sweeping.Loop {
 		return &testLoop{ctx: ctx, handle: w.handle, most: most, ended: make(chan sweeping.Ended, 1000)}
@@ -50,7 +50,7 @@ func (l *testLoop) Fits() bool { return l.most == 0 || l.begun < l.most }
 
 func (l *testLoop) Close() { l.all.Wait() }
 
-// With a rate each worker gets a goroutine, since a loop cannot wait for it.
+// With a rate, each worker gets a goroutine, because a loop cannot wait for the rate.
 func TestARateEndsLoops(t *testing.T) {
 	in(t, 3_000, func(t *testing.T, w *world) {
 		w.takes = func(sweeping.Item) time.Duration { return 10 * time.Millisecond }
@@ -82,7 +82,7 @@ func TestARateEndsLoops(t *testing.T) {
 	})
 }
 
-// Items in flight can become fewer and more while loops are at work.
+// The number of items in flight can change while loops are running.
 func TestLoopsFollowOrders(t *testing.T) {
 	in(t, 20_000, func(t *testing.T, w *world) {
 		w.takes = func(sweeping.Item) time.Duration { return 10 * time.Millisecond }

@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/window"
 )
 
-// pending is what a shard stores of items that were put aside.
+// pending is the stored form of items that were put aside.
 type pending struct {
 	Aside []byte `json:"aside"`
 }
 
-// EncodePending is items that were put aside, which are in order, as they are stored:
-// nothing if there are none.
+// EncodePending returns the stored form of items that were put aside, sorted by index, or
+// nil if there are none.
 func EncodePending(aside []Aside) (json.RawMessage, error) {
 	if len(aside) == 0 {
 		return nil, nil
@@ -22,7 +22,7 @@ func EncodePending(aside []Aside) (json.RawMessage, error) {
 	return json.Marshal(pending{Aside: AppendAside(nil, aside)})
 }
 
-// DecodePending reads what EncodePending wrote.
+// DecodePending decodes the result of EncodePending.
 func DecodePending(stored json.RawMessage) ([]Aside, error) {
 	if len(stored) == 0 {
 		return nil, nil
@@ -34,8 +34,9 @@ func DecodePending(stored json.RawMessage) ([]Aside, error) {
 	return DecodeAside(p.Aside)
 }
 
-// Behind is how far the first item that was put aside, which are in order, is behind a
-// mark: what is before it is done or abandoned. It is zero if none is before the mark.
+// Behind returns the distance between the mark and the first item that was put aside before
+// it, or 0 if there is no such item. All items before that item are done or abandoned.
+// aside must be sorted.
 func Behind(mark int64, aside []Aside) int64 {
 	if len(aside) == 0 {
 		return 0
@@ -43,9 +44,9 @@ func Behind(mark int64, aside []Aside) int64 {
 	return max(0, mark-aside[0].Index)
 }
 
-// Verify fails if no run over the indexes [from, to) can have come to such a mark and
-// window with these items put aside, so that no later run could go on from there. A
-// to of zero is not known yet.
+// Verify returns an error if no run over the indexes [from, to) can have reached the mark
+// and window with these items put aside, so that no later run could continue from them. If
+// to is 0, the end is not known yet.
 func Verify(from, to, mark int64, bitmap []byte, aside []Aside) error {
 	if to == 0 {
 		to = math.MaxInt64

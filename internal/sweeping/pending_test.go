@@ -31,7 +31,7 @@ func TestPendingIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// What Verify lets pass a run can go on from, whatever a worker has sent.
+// A run can resume from anything that Verify accepts, whatever a worker has sent.
 func FuzzVerify(f *testing.F) {
 	f.Add(int64(0), int64(100), int64(7), []byte{3}, `{"aside":"DAE="}`)
 	f.Add(int64(-5), int64(0), int64(7), []byte{0, 0}, `null`)
@@ -49,7 +49,7 @@ func FuzzVerify(f *testing.F) {
 			Record: func(context.Context, []sweeping.Record) error { return nil },
 		}
 		if _, err := sweeping.New(shard); err != nil {
-			return // there is no such range
+			return // no such range exists
 		}
 		shard.Resume = &sweeping.Checkpoint{Mark: mark, Window: bitmap, Aside: aside}
 		if _, err := sweeping.New(shard); err != nil {
@@ -58,7 +58,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// Source 002, sliding window: all before its beginning is done.
+// Source 002, sliding window: all items before its beginning are done.
 func TestHowFarTheFirstItemThatWaitsIsBehindTheMark(t *testing.T) {
 	for _, c := range []struct {
 		aside []sweeping.Aside

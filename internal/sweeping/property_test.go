@@ -41,13 +41,13 @@ func (k keys) Next(_ context.Context, from, to int64) (int64, error) {
 	return min(to, k.all[at]), nil
 }
 
-// setting is a world and a shard drawn by lot.
+// setting is a randomly drawn world and shard.
 type setting struct {
 	items, inFlight, window, batch int
 	rate                           float64
 	serial, sparse, loop           bool
-	fits                           int     // calls that a loop is good for
-	retry, abandon                 float64 // how likely
+	fits                           int     // calls after which a loop no longer fits
+	retry, abandon                 float64 // probabilities
 	slow                           int     // milliseconds
 	seed                           uint64
 }
@@ -148,8 +148,8 @@ func TestWithoutACrashEachItemIsSettledExactlyOnce(t *testing.T) {
 	})
 }
 
-// A crash forgets all that was not kept. The handlers that ran then go on for a
-// moment, as those of a node which was cut off do.
+// A crash loses everything that was not saved. Handlers still running continue for a
+// moment, like those of a node that was cut off.
 func TestAfterCrashesEachItemIsSettledAndLittleIsRepeated(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -186,7 +186,7 @@ func TestAfterCrashesEachItemIsSettledAndLittleIsRepeated(t *testing.T) {
 	})
 }
 
-// Stopping and starting repeats nothing at all.
+// Stopping and starting repeats no item at all.
 func TestStopsAreExact(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -222,8 +222,8 @@ func TestStopsAreExact(t *testing.T) {
 	})
 }
 
-// A worker that holds many items, because they were fast, and meets a slow one:
-// what it has done before is kept all the same.
+// A worker that holds many items because they were fast, and then meets a slow one, still
+// has its earlier results saved.
 func TestWhatAWorkerHasDoneIsKeptWhileItIsBusy(t *testing.T) {
 	in(t, 10_000, func(t *testing.T, w *world) {
 		w.takes = func(item sweeping.Item) time.Duration {

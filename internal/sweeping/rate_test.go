@@ -48,7 +48,7 @@ func TestTheRateHoldsAndCanBeChanged(t *testing.T) {
 		}{{1000, 10_000}, {10, 100}, {50_000, 500_000}, {pace.Held, 0}, {0.5, 5}} {
 			runner.Order(sweeping.Orders{Rate: &c.rate})
 			time.Sleep(10 * time.Second)
-			synctest.Wait() // what is due now belongs to this rate
+			synctest.Wait() // anything due now belongs to this rate
 			expect(fmt.Sprintf("at %v per second", c.rate), c.want)
 		}
 		runner.Stop()
@@ -56,11 +56,11 @@ func TestTheRateHoldsAndCanBeChanged(t *testing.T) {
 	})
 }
 
-// What was fetched for a high rate does not come all at once under a low one.
+// Items fetched at a high rate do not start all at once after the rate is lowered.
 func TestALowerRateHoldsFromNowOn(t *testing.T) {
 	for name, c := range map[string]struct {
-		failures int           // of each item
-		lowered  time.Duration // after the start, when some items are waiting for permits
+		failures int           // failures of each item
+		lowered  time.Duration // time since the start, when some items are waiting for permits
 	}{
 		"new items":              {0, 10500 * time.Microsecond},
 		"items that have failed": {1, time.Second + 10500*time.Microsecond},

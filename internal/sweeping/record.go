@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// record is what is to be kept of an item, and what becomes of the item then.
+// record is the record of an item to store, and the step that follows.
 type record struct {
 	Record
 	then      then
-	failure   Failure // of thenAbandoned
-	exhausted bool    // of thenAbandoned: its attempts were used up
+	failure   Failure // for thenAbandoned
+	exhausted bool    // for thenAbandoned: the attempts were exhausted
 }
 
 type then uint8
 
 const (
 	thenNothing   then = iota
-	thenDone           // it is done
-	thenAbandoned      // it is given up
+	thenDone           // the item is done
+	thenAbandoned      // the item is given up
 )
 
-// keep queues a record. Its item is neither done nor to do until it was kept.
+// keep queues a record. Its item is neither done nor unfinished until the record is stored.
 func (r *Runner) keep(record record) {
 	r.records = append(r.records, record)
 	select {
@@ -30,7 +30,7 @@ func (r *Runner) keep(record record) {
 	}
 }
 
-// conclude settles an item whose record was kept, or that needs none.
+// conclude settles an item whose record was stored or that needs none.
 func (r *Runner) conclude(record record) {
 	switch record.then {
 	case thenNothing:
@@ -45,7 +45,7 @@ func (r *Runner) conclude(record record) {
 	r.news()
 }
 
-// Records kept with one call, the pause after a call that failed, and how many
+// Records stored with one call, the pause after a failed call, and the number of calls that
 // may fail once the run has halted.
 const (
 	recordsAtOnce = 500
@@ -53,8 +53,8 @@ const (
 	recordTries   = 3
 )
 
-// keepRecords has records kept until nothing runs any more and none are left.
-// Those that cannot be kept leave their items to do.
+// keepRecords stores records until all workers have ended and no records are left. Items
+// whose records cannot be stored remain unfinished.
 func (r *Runner) keepRecords(ctx context.Context, settled <-chan struct{}) {
 	ending := false
 	for {
@@ -68,7 +68,7 @@ func (r *Runner) keepRecords(ctx context.Context, settled <-chan struct{}) {
 		for batch := r.takeRecords(); len(batch) > 0; batch = r.takeRecords() {
 			if !r.keepBatch(ctx, batch) {
 				r.dropRecords(batch)
-				<-settled // nothing is queued any more
+				<-settled // nothing more is queued
 				r.dropRecords(r.takeAllRecords())
 				return
 			}
@@ -96,7 +96,7 @@ func (r *Runner) takeAllRecords() []record {
 	return all
 }
 
-// keepBatch returns false if the records could not be kept and the run has
+// keepBatch stores records. It returns false if they could not be stored and the run has
 // halted.
 func (r *Runner) keepBatch(ctx context.Context, batch []record) bool {
 	plain := make([]Record, len(batch))
@@ -122,8 +122,8 @@ func (r *Runner) keepBatch(ctx context.Context, batch []record) bool {
 	}
 }
 
-// record gives records some time even if the context has ended: the node goes,
-// but not at once.
+// record stores records. If the context has ended, it allows some more time: the node is
+// shutting down, but not immediately.
 func (r *Runner) record(ctx context.Context, records []Record) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -133,7 +133,7 @@ func (r *Runner) record(ctx context.Context, records []Record) error {
 	return r.shard.Record(ctx, records)
 }
 
-// dropRecords leaves items to do, and gives back what they took from the
+// dropRecords leaves the items of records unfinished and returns their part of the error
 // budget.
 func (r *Runner) dropRecords(batch []record) {
 	r.mu.Lock()

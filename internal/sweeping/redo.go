@@ -2,23 +2,22 @@ package sweeping
 
 import "context"
 
-// redo is the items that failed before and are to be tried again. Their
-// indexes are read a page at a time. Those that were begun are put aside, though
-// neither the window nor the checkpoint's list knows of them: the store of the
-// checkpoint knows which are left.
+// redo contains the items that failed in an earlier run and are to be retried. Their
+// indexes are read page by page. Started items are put aside, although neither the window
+// nor the checkpoint's list contains them: the checkpoint's store knows which items are
+// left.
 type redo struct {
-	left int64   // not settled yet
-	page []int64 // read, and not begun
-	next int64   // where the next page begins
-	more bool    // there may be one
-	open int     // begun, and not settled
+	left int64   // items not settled yet
+	page []int64 // indexes read and not started
+	next int64   // start of the next page
+	more bool    // there may be another page
+	open int     // items started and not settled
 }
 
-// redoPage is how many indexes are read at once.
+// redoPage is the number of indexes read at once.
 const redoPage = 500
 
-// planRedo begins items that are to be tried again. It returns false if all have
-// been begun.
+// planRedo starts items to be retried. It returns false if all have been started.
 func (r *Runner) planRedo(w *worker, most int) (plan, bool) {
 	room := min(most, r.shard.Window-r.redo.open)
 	switch {
@@ -44,8 +43,8 @@ func (r *Runner) planRedo(w *worker, most int) (plan, bool) {
 	return plan{step: repeat, again: again}, true
 }
 
-// recall reads the next page. An item that is still to do is not tried again: it
-// is tried as the others are, and nothing is known of it any more.
+// recall reads the next page. It skips an item that is still unfinished: such an item is
+// processed like the others, and its earlier failure is dropped.
 func (r *Runner) recall(ctx context.Context) error {
 	page, err := r.shard.Again(ctx, r.redo.next, redoPage) // only this goroutine reads
 	if err != nil {
@@ -66,8 +65,8 @@ func (r *Runner) recall(ctx context.Context) error {
 	return nil
 }
 
-// madeGood records that an item is done, or has gone: if it failed before, it counts as
-// failed no more.
+// madeGood records that an item is done or has disappeared. If it failed in an earlier run,
+// it no longer counts as failed.
 func (r *Runner) madeGood(index int64) {
 	if w := r.aside.all[index]; w != nil && w.redo {
 		r.counts.Abandoned--
@@ -76,7 +75,7 @@ func (r *Runner) madeGood(index int64) {
 	}
 }
 
-// failed records that an item failed for good, for the first time or again.
+// failed records a permanent failure of an item, either the first or a repeated one.
 func (r *Runner) failed(record *record) {
 	r.counts.Failed++
 	if record.exhausted {
@@ -89,20 +88,20 @@ func (r *Runner) failed(record *record) {
 	r.tellSoon()
 }
 
-// maxUntold is how many items there may be of which the next checkpoint has to
-// tell. When there are more it is made at once, and nothing is begun before.
+// maxUntold is the maximum number of items that the next checkpoint must report. When it is
+// reached, a checkpoint is made immediately, and no item starts before.
 const maxUntold = 1000
 
 func (r *Runner) muchUntold() bool { return len(r.failures)+len(r.redone) >= maxUntold }
 
-// tellSoon asks for a checkpoint if there is much to tell.
+// tellSoon requests a checkpoint if there are many items to report.
 func (r *Runner) tellSoon() {
 	if r.muchUntold() {
 		r.hurryUp()
 	}
 }
 
-// told records that a checkpoint was kept.
+// told records that a checkpoint was stored.
 func (r *Runner) told(c *Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

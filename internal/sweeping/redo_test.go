@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// failedIndexes are those of failed items, in order.
+// failedIndexes returns the sorted indexes of failed items.
 func (w *world) failedIndexes() []int64 {
 	var all []int64
 	for index := range w.recorded {
@@ -26,9 +26,9 @@ func (w *world) failedIndexes() []int64 {
 	return all
 }
 
-// Whatever crashes and stops there are: in the end every item is counted once, as
-// done or as failed, and of the items that were not to be tried again none
-// was. The world complains if a checkpoint ever counts anything else than it tells.
+// Despite crashes and stops, in the end every item is counted once, as done or as failed,
+// and no item was retried unless it was meant to be. The world reports an error if a
+// checkpoint's counts ever differ from the items that it reports.
 func TestItemsThatAreTriedAgainAreCountedOnce(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -65,8 +65,8 @@ func TestItemsThatAreTriedAgainAreCountedOnce(t *testing.T) {
 	})
 }
 
-// runThrough runs a shard until it has finished. Each run but the last is ended by a
-// crash, or a stop, after some milliseconds.
+// runThrough runs a shard until it has finished. Each run except the last is ended by a
+// crash or a stop after some milliseconds.
 func (w *world) runThrough(ctx context.Context, s setting, after []int, stops []bool) sweeping.Ending {
 	for i, pause := range after {
 		runner, err := sweeping.New(s.shard(w))
@@ -96,7 +96,7 @@ func (w *world) runThrough(ctx context.Context, s setting, after []int, stops []
 	return w.run(ctx, s.shard(w))
 }
 
-// never lets every item fail.
+// never makes every item fail.
 func never(sweeping.Item) sweeping.Outcome {
 	return sweeping.Outcome{Verdict: sweeping.Abandon, Err: errors.New("never")}
 }
@@ -197,7 +197,7 @@ func TestAnItemThatFailsAgainTakesFromTheBudget(t *testing.T) {
 	})
 }
 
-// lettered has a letter for every index but one.
+// lettered has a letter for every index except one.
 type lettered struct {
 	source.Indexes
 	gone int64
@@ -232,12 +232,12 @@ func TestAnItemThatIsTriedAgainCarriesWhatTheSourceHas(t *testing.T) {
 			t.Errorf("the items were %v", got)
 		}
 		if failed := w.failedIndexes(); !slices.Equal(failed, []int64{0, 3}) {
-			t.Errorf("%v are still known as failed", failed) // one has gone, which is no failure
+			t.Errorf("%v are still known as failed", failed) // one item has disappeared, which is not a failure
 		}
 	})
 }
 
-// A store that does not answer does not end the run.
+// A store that does not respond does not end the run.
 func TestWhichItemsToTryAgainIsAskedUntilItIsKnown(t *testing.T) {
 	in(t, 5, func(t *testing.T, w *world) {
 		w.outcome = never
@@ -255,8 +255,8 @@ func TestWhichItemsToTryAgainIsAskedUntilItIsKnown(t *testing.T) {
 	})
 }
 
-// What was noted as failed and is still to do, as older versions might, is done as
-// the others are and not noted any more.
+// An item recorded as failed that is still unfinished, as older versions may have left it,
+// is processed like the others and no longer recorded.
 func TestAnItemThatIsStillToDoIsNotTriedTwice(t *testing.T) {
 	in(t, 30, func(t *testing.T, w *world) {
 		w.kept = &sweeping.Checkpoint{}

@@ -18,42 +18,42 @@ type Runner struct {
 	shard Shard
 	pace  *pace.Pace
 
-	handling       context.Context // of handlers
+	handling       context.Context // context of handlers
 	cancelHandling context.CancelCauseFunc
-	fetching       context.Context // of whatever precedes a try; ends when nothing more is to be started
+	fetching       context.Context // context of everything before a try; ends when nothing more may start
 	cancelFetching context.CancelFunc
 
-	halted  atomic.Bool   // nothing more is to be started
+	halted  atomic.Bool   // nothing more may start
 	turn    chan struct{} // held by the worker that fetches
-	wake    chan struct{} // something was settled, for the one who fetches
-	toKeep  chan struct{} // there are records
-	hurry   chan struct{} // the next checkpoint is not to wait
+	wake    chan struct{} // signals the fetching worker that something was settled
+	toKeep  chan struct{} // signals that there are records
+	hurry   chan struct{} // requests an immediate checkpoint
 	workers sync.WaitGroup
 
-	mu       sync.Mutex // of all below; never held while waiting
+	mu       sync.Mutex // guards all fields below; never held while waiting
 	window   *window.Window
-	cursor   int64 // items below it were given out, or are done
+	cursor   int64 // items below it were handed out or are done
 	absentTo int64 // there are no items in [cursor, absentTo)
 	aside    aside
 	redo     redo
-	failures []Failure // that no checkpoint has reported
-	redone   []int64   // the same
+	failures []Failure // not yet reported by a checkpoint
+	redone   []int64   // not yet reported by a checkpoint
 	counts   Counts
 	spent    int64
 	records  []record
 	crew     []*worker
 	inFlight int
-	alone    bool // each worker has a goroutine of its own, and no loop
+	alone    bool // each worker has a goroutine of its own instead of a loop
 	budget   int64
 	idle     bool          // a goroutine waits for wake
-	speed    time.Duration // of a try, slowly falling
+	speed    time.Duration // duration of a try, slowly decreasing
 	load     pace.Sample   // since the last tick
 	governor *pace.Governor
 	started  bool
 	ending   Ending
 }
 
-// New checks a shard and restores what was kept of it.
+// New validates a shard and restores its checkpoint.
 func New(shard Shard) (*Runner, error) {
 	shard, err := shard.withDefaults()
 	if err != nil {
@@ -72,7 +72,7 @@ func New(shard Shard) (*Runner, error) {
 		budget:   shard.Budget,
 		speed:    time.Second,
 	}
-	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // it ends by halt alone
+	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // ends only by halt
 	if shard.Adaptive != nil {
 		r.governor = pace.NewGovernor(shard.Rate, *shard.Adaptive)
 	}
@@ -111,9 +111,9 @@ func (r *Runner) restore(c Checkpoint) error {
 	return nil
 }
 
-// Run runs the shard until it has ended, and returns how. All handlers have
-// returned by then, and a last checkpoint says exactly what was done. It fails if
-// that could not be kept.
+// Run runs the shard until it ends, and returns how it ended. By then, all handlers have
+// returned, and a last checkpoint contains exactly what was done. Run returns an error if
+// that checkpoint could not be stored.
 func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	r.handling, r.cancelHandling = context.WithCancelCause(ctx)
 	defer r.cancelHandling(nil)
@@ -134,11 +134,11 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	return r.last(ctx)
 }
 
-// Stop ends the run as an order to stop does, also before it has begun.
+// Stop ends the run like a stop order. It may be called before Run.
 func (r *Runner) Stop() { r.halt(Ending{End: Stopped}) }
 
-// halt starts nothing more. The first reason counts, except that a lost lease
-// always does.
+// halt prevents further starts. The first reason counts, except that a lost lease always
+// takes precedence.
 func (r *Runner) halt(ending Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,7 +153,7 @@ func (r *Runner) haltLocked(ending Ending) {
 	r.cancelFetching()
 }
 
-// lose is for an error that may say that the lease is lost.
+// lose ends the run if err says that the lease is lost, and reports whether it does.
 func (r *Runner) lose(err error) bool {
 	if !errors.Is(err, fairlead.ErrLeaseLost) {
 		return false
@@ -163,7 +163,7 @@ func (r *Runner) lose(err error) bool {
 	return true
 }
 
-// Order changes how the run goes on.
+// Order applies orders to the run.
 func (r *Runner) Order(orders Orders) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,12 +184,12 @@ func (r *Runner) Order(orders Orders) {
 			rate = r.governor.Rate()
 		}
 		r.pace.SetRate(rate)
-		r.looping() // or not any more
+		r.looping() // updates alone
 	}
 }
 
-// employ starts workers up to the number of calls in flight. Those who are too
-// many leave on their own.
+// employ starts workers up to the number of calls in flight. Surplus workers leave on their
+// own.
 func (r *Runner) employ() {
 	if !r.started || r.halted.Load() {
 		return

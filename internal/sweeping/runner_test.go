@@ -35,7 +35,7 @@ func takes(d time.Duration) func(sweeping.Item) time.Duration {
 func TestAnOrderToStopLetsWhatIsInFlightEnd(t *testing.T) {
 	in(t, 1_000_000, func(t *testing.T, w *world) {
 		w.takes = takes(10 * time.Second)
-		w.orders.Stop = true // answered by the first checkpoint, after a second
+		w.orders.Stop = true // returned by the first checkpoint, after a second
 		shard := w.shard()
 		shard.InFlight = 7
 		start := time.Now()
@@ -135,7 +135,7 @@ func TestASourceWithoutDescriptorsDoesNotStopTheSweep(t *testing.T) {
 	})
 }
 
-// exhausted is a source in a process that cannot open it.
+// exhausted is a source that the process cannot open for lack of file descriptors.
 type exhausted struct{ source.Source }
 
 func (exhausted) Read(context.Context, int64, int64, []source.Item) (int, int64, error) {
@@ -451,7 +451,7 @@ func TestShardsThatCannotRunAreRefused(t *testing.T) {
 	}
 }
 
-// In real time, with all that goroutines can do to each other.
+// Many items in real time, with real concurrency between goroutines.
 func TestManyItemsAtFullSpeed(t *testing.T) {
 	const n = 300_000
 	seen := make([]byte, n)

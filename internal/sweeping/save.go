@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// firstCheckpoint is when a run saves first. Each pause after it is longer by half, up
-	// to Every: so a run brings the shard forward even if its node does not live long.
+	// firstCheckpoint is the delay before a run saves first. Each following pause is longer
+	// by half, up to Every, so that a run makes progress even if its node does not live
+	// long.
 	firstCheckpoint = 50 * time.Millisecond
-	// soonAgain is how long it waits at most if other orders may come any moment.
+	// soonAgain is the longest pause while more orders may follow at any moment.
 	soonAgain = 100 * time.Millisecond
 )
 
-// keepCheckpoints saves now and then until everything is settled.
+// keepCheckpoints saves checkpoints periodically until everything is settled.
 func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 	every := min(firstCheckpoint, r.shard.Every)
 	ticker := time.NewTicker(every)
@@ -56,7 +57,7 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 	}
 }
 
-// hurryUp has the next checkpoint made at once.
+// hurryUp requests an immediate checkpoint.
 func (r *Runner) hurryUp() {
 	select {
 	case r.hurry <- struct{}{}:
@@ -64,8 +65,8 @@ func (r *Runner) hurryUp() {
 	}
 }
 
-// Progress is what a checkpoint would keep now. It includes what each worker has
-// done of the items that it holds.
+// Progress returns the current checkpoint. It includes the finished items that each worker
+// still holds.
 func (r *Runner) Progress() Checkpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +84,7 @@ func (r *Runner) Progress() Checkpoint {
 	}
 }
 
-// adapt lets the governor judge what happened since the last time.
+// adapt lets the governor adjust the rate to the load since the last call.
 func (r *Runner) adapt(elapsed time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,20 +94,20 @@ func (r *Runner) adapt(elapsed time.Duration) {
 		return
 	}
 	if load.Elapsed = elapsed; load.Tries > 0 {
-		load.Latency /= time.Duration(load.Tries) // it was the sum until now
+		load.Latency /= time.Duration(load.Tries) // was the sum so far
 	}
 	r.pace.SetRate(r.governor.Tick(load))
 }
 
-// lastTries is how often the last checkpoint is tried: without it what was done
-// since the one before is done again.
+// lastTries is the number of tries to save the last checkpoint. Without it, the items done
+// since the previous checkpoint are repeated.
 const (
 	lastTries = 6
 	lastPause = 200 * time.Millisecond
 	lastLimit = 5 * time.Second
 )
 
-// last saves the end, when nothing runs any more.
+// last saves the final checkpoint after all workers have ended.
 func (r *Runner) last(ctx context.Context) (Ending, error) {
 	checkpoint := r.Progress()
 	r.mu.Lock()
@@ -115,8 +116,8 @@ func (r *Runner) last(ctx context.Context) (Ending, error) {
 	if checkpoint.Ending.End == Lost {
 		return checkpoint.Ending, nil
 	}
-	// The context may have ended because the node goes: there is still time
-	// for this.
+	// The context may have ended because the node is shutting down: there is still time for
+	// this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
 	defer cancel()
 	for try := 1; ; try++ {
@@ -133,7 +134,7 @@ func (r *Runner) last(ctx context.Context) (Ending, error) {
 	}
 }
 
-// pause waits, or fails with the context.
+// pause waits for d, or returns an error if the context ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

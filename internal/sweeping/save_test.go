@@ -28,7 +28,7 @@ func TestTheFirstCheckpointsComeSoon(t *testing.T) {
 	})
 }
 
-// An order whose confirmation is awaited is confirmed at once.
+// An order that requires confirmation is confirmed immediately.
 func TestAnOrderIsConfirmed(t *testing.T) {
 	in(t, 1000, func(t *testing.T, w *world) {
 		shard := w.shard()

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// collect settles what w has done and not yet reported. It is the only thing
-// that looks at the items of a worker which may be at work.
+// collect settles the items that w has finished and not yet reported. No other function
+// accesses the items of a worker that may be running.
 func (r *Runner) collect(w *worker) {
 	r.collectTo(w, int(w.finished.Load()))
 }
 
 func (r *Runner) collectTo(w *worker, finished int) {
 	if finished <= w.settled {
-		return // w may be about to hold others
+		return // w may be about to take other items
 	}
 	done := w.items[w.settled:finished]
 	first, last := done[0].Index, done[len(done)-1].Index
@@ -32,8 +32,7 @@ func (r *Runner) collectTo(w *worker, finished int) {
 	r.news()
 }
 
-// settle takes the outcomes of the items [from, to) of w, of which not all are
-// plainly done.
+// settle processes the outcomes of w's items [from, to), some of which are not simply done.
 func (r *Runner) settle(w *worker, from, to int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +45,7 @@ func (r *Runner) settle(w *worker, from, to int) {
 	r.news()
 }
 
-// news wakes the one who waits for something to be settled.
+// news wakes the goroutine that waits for something to be settled.
 func (r *Runner) news() {
 	if !r.idle {
 		return
@@ -64,7 +63,7 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 	case Done:
 		record.then = thenDone
 	case Retry:
-		if descriptors.Exhausted(outcome.Err) { // another node may have some
+		if descriptors.Exhausted(outcome.Err) { // another node may have file descriptors
 			r.leaveToDo(item)
 			r.haltLocked(Ending{End: Released, Err: outcome.Err})
 			record.then = thenNothing
@@ -72,7 +71,7 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 		}
 		r.load.Errors++
 		if r.handling.Err() != nil {
-			record.then = thenNothing // it was interrupted, which is no fault of the item
+			record.then = thenNothing // interrupted, which is not the item's fault
 			break
 		}
 		if item.Attempt < r.shard.Attempts {
@@ -117,8 +116,8 @@ func failureOf(item Item, outcome Outcome) Failure {
 	return Failure{Index: item.Index, Attempts: item.Attempt, Error: outcome.reason().Error()}
 }
 
-// later lets an item be tried again after a pause. If there is no room outside
-// of the window it stays in it, where others soon cannot pass it.
+// later schedules another try of an item after a pause. If there is no room outside the
+// window, the item stays in it and soon blocks the others.
 func (r *Runner) later(item Item, outcome Outcome) {
 	r.counts.Retried++
 	delay := outcome.After
@@ -140,7 +139,7 @@ func (r *Runner) later(item Item, outcome Outcome) {
 	r.aside.again(w)
 }
 
-// afford takes one from the error budget, or halts.
+// afford takes one from the error budget, or halts the run.
 func (r *Runner) afford(item Item) bool {
 	if r.shard.StopOnExhausted {
 		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d failed %d times", item.Index, item.Attempt)})
@@ -154,15 +153,15 @@ func (r *Runner) afford(item Item) bool {
 	return true
 }
 
-// leaveToDo is for an item that the next run tries anew. Either it is not done
-// in the window, or it is put aside.
+// leaveToDo leaves an item to the next run, which starts with a fresh number of tries. The
+// item is either unfinished in the window or put aside.
 func (r *Runner) leaveToDo(item Item) {
 	if w := r.aside.all[item.Index]; w != nil {
 		w.tries = 0
 	}
 }
 
-// settleDone is for an item that needs nothing more.
+// settleDone settles an item that needs no further work.
 func (r *Runner) settleDone(index int64) {
 	if w := r.aside.all[index]; w != nil {
 		r.aside.remove(w)

@@ -1,12 +1,11 @@
-// Package sweeping runs one shard of a sweep: it takes items from a source,
-// keeps to the rate, has handlers try them in parallel, and hands out
-// checkpoints from which another process can go on. It knows no database: the
-// caller keeps what has to be kept.
+// Package sweeping runs one shard of a sweep. It takes items from a source, observes the
+// rate, runs handlers in parallel, and produces checkpoints from which another process can
+// resume. It is independent of the database: the caller stores the checkpoints and records.
 //
-// Goroutines take turns at fetching the next items, a few at a time when
-// handlers are fast, and then handle them on their own. What is done is set in
-// the window under one lock per piece, so that a million items per second need
-// no more than that many calls of the handler.
+// Goroutines take turns fetching the next items, a few at a time if handlers are fast, and
+// then handle them independently. Finished items are marked in the window under one lock
+// per group, so that a million items per second need only the corresponding calls of the
+// handler.
 package sweeping
 
 import (
@@ -20,71 +19,70 @@ import (
 	"github.com/fairlead-io/fairlead/internal/window"
 )
 
-// Shard is what to run and how.
+// Shard specifies the shard to run and its settings.
 type Shard struct {
-	Source   source.Source // used by this run alone
-	From, To int64         // the indexes [From, To) of it
+	Source   source.Source // used only by this run
+	From, To int64         // range [From, To) of the source's indexes
 
-	// Handle tries one item. HandleBatch instead tries up to Batch items with one
-	// call, and sets the outcome of each, which is Done otherwise. A panic is a
-	// failed try. The context ends when the lease is lost or Run's own ends.
+	// Handle tries one item. HandleBatch instead tries up to Batch items with one call and
+	// sets the outcome of each; the default is Done. A panic counts as a failed try. The
+	// context ends when the lease is lost or Run's context ends.
 	Handle      func(ctx context.Context, item Item) Outcome
 	HandleBatch func(ctx context.Context, items []Item, outcomes []Outcome)
 	Batch       int
 
-	// Loop, if there is one, may do the work of Handle or HandleBatch: for items that
-	// are tried one by one, and as long as there is no rate.
+	// Loop, if set, may replace Handle or HandleBatch for items tried one by one, as long
+	// as there is no rate.
 	Loop NewLoop
 
-	// Save keeps a checkpoint and returns orders. An error that is
-	// fairlead.ErrLeaseLost ends the run at once; others are tried again with the
-	// next checkpoint, as long as the lease lasts.
+	// Save stores a checkpoint and returns orders. A fairlead.ErrLeaseLost ends the run
+	// immediately; after other errors, the next checkpoint is saved instead, as long as the
+	// lease lasts.
 	Save func(ctx context.Context, checkpoint Checkpoint) (Orders, error)
-	// Every is the time between checkpoints; default 1s.
+	// Every is the interval between checkpoints; default 1s.
 	Every time.Duration
 
-	// Again reads the indexes of items that failed before and are to be
-	// tried again, before any others: those from one on, at most so many, in order.
-	// It is asked only if there are some by Resume, and again after an error.
+	// Again returns the indexes of items that failed in an earlier run and are to be
+	// retried before all others: at most most of them, starting at from, in order. It is
+	// called only if Resume contains such items, and again after an error.
 	Again func(ctx context.Context, from int64, most int) ([]int64, error)
 
-	// Record keeps records, many at a time, before their items count as done. It
-	// is called again after an error.
+	// Record stores records, many at a time, before their items count as done. It is called
+	// again after an error.
 	Record func(ctx context.Context, records []Record) error
 
-	// Lease is until when the node may run the shard, by its own clock. It is
-	// asked before each item; while it is over nothing is started. Nil means
+	// Lease returns the time until which the node may run the shard, by its own clock. It
+	// is called before each item; after the lease has expired, no item starts. Nil means
 	// forever.
 	Lease func() time.Time
 
-	// Fresh is until when the last orders count, by the node's clock. It is asked
-	// before each item as Lease is: a run that cannot hear of a stop starts nothing.
-	// Nil means forever.
+	// Fresh returns the time until which the last orders are valid, by the node's clock. It
+	// is called before each item, like Lease: a run that cannot receive a stop order starts
+	// no items. Nil means forever.
 	Fresh func() time.Time
 
-	InFlight int     // calls of the handler at the same time; default 1
-	Rate     float64 // tries per second; pace.Unlimited by default
-	Owed     float64 // tries of that rate that are owed from before, as pace.Resume takes it
+	InFlight int     // maximum number of concurrent handler calls; default 1
+	Rate     float64 // tries per second; default pace.Unlimited
+	Owed     float64 // tries owed from before under that rate, see pace.Resume
 	Window   int     // default twice InFlight, at least 1024
-	Serial   bool    // one item at a time, each settled before the next begins
+	Serial   bool    // one item at a time, each settled before the next starts
 
 	Attempts int                              // tries of an item; default 5
-	Backoff  func(failures int) time.Duration // between tries; default always 3s
+	Backoff  func(failures int) time.Duration // pause between tries; default 3s
 
-	// Budget is how many items may use up their attempts: one more stops the
-	// run and stays to do. Negative means any number. StopOnExhausted stops with
-	// the first whatever the budget.
+	// Budget is the number of items that may exhaust their attempts. One more stops the
+	// run, and that item remains unfinished. Negative means unlimited. With
+	// StopOnExhausted, the first such item stops the run, whatever the budget.
 	Budget          int64
 	StopOnExhausted bool
 
-	// Adaptive lowers the rate when many tries fail or take long. Nil means
-	// never.
+	// Adaptive lowers the rate when many tries fail or take long. Nil disables it.
 	Adaptive *pace.GovernorOptions
 
-	Resume *Checkpoint // what was kept last; nil to begin
+	Resume *Checkpoint // the last stored checkpoint, or nil to start
 }
 
-// Defaults.
+// Default values.
 const (
 	DefaultAttempts = 5
 	DefaultBackoff  = 3 * time.Second

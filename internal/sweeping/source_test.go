@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 )
 
-// failing is a source that fails at times, or for good.
+// failing is a source that fails temporarily or permanently.
 type failing struct {
 	source.Indexes
 	err func() error

@@ -8,32 +8,32 @@ import (
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
-// How many items a worker holds at most, and for about how long. Fast handlers
-// make fetching one by one the larger part of the work; slow ones must not keep
-// others from items.
+// The maximum number of items that a worker holds, and the approximate time for which it
+// holds them. With fast handlers, fetching items one by one would be most of the work; slow
+// handlers must not keep items from others.
 const (
 	mostAtOnce = 128
 	holdFor    = 200 * time.Microsecond
 )
 
-// worker is a goroutine that handles items one after the other.
+// worker is a goroutine that handles items sequentially.
 type worker struct {
 	id       int
-	employed bool // under the runner's lock
-	busy     bool // has items, or fetches some; under the runner's lock
+	employed bool // guarded by the runner's lock
+	busy     bool // has items or is fetching some; guarded by the runner's lock
 
-	read     []source.Item // for the source to fill
-	items    []Item        // held; written only while finished is zero
+	read     []source.Item // filled by the source
+	items    []Item        // held items; written only while finished is zero
 	outcomes []Outcome
-	finished atomic.Int32 // of the items, from the start: done, or settled otherwise
-	settled  int          // of those, under the runner's lock
-	now      time.Time    // when it looked at the clock last
-	looped   bool         // it works in a loop
-	begun    time.Time    // in a loop: when its item was
+	finished atomic.Int32 // number of leading items that are done or otherwise settled
+	settled  int          // number of those already settled, guarded by the runner's lock
+	now      time.Time    // time of the last clock reading
+	looped   bool         // works in a loop
+	begun    time.Time    // in a loop: start of its item
 }
 
-// hold makes room for items. Most handlers are slow, and their workers many and
-// small.
+// hold makes room for items. It allocates as few as possible: most handlers are slow, and
+// their workers are numerous.
 func (w *worker) hold(most int) {
 	if len(w.read) < most {
 		w.read = make([]source.Item, most)
@@ -48,8 +48,7 @@ func (r *Runner) work(w *worker) {
 	}
 }
 
-// handle tries the items that w holds. When the run has halted, it leaves the
-// rest as it is: to do.
+// handle tries the items that w holds. If the run halts, the rest stay unfinished.
 func (r *Runner) handle(w *worker) {
 	start, tried := time.Now(), 0
 	w.now = start
@@ -96,7 +95,7 @@ func allDone(outcomes []Outcome) bool {
 	return true
 }
 
-// release takes stock when w has no more to do with its items.
+// release settles w's items after w has stopped working on them.
 func (r *Runner) release(w *worker, tried int, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,18 +119,17 @@ func (r *Runner) leased(now time.Time) bool {
 	return r.shard.Lease == nil || now.Before(r.shard.Lease())
 }
 
-// mayStart reports whether an item may be started now.
+// mayStart reports whether an item may start now.
 func (r *Runner) mayStart(now time.Time) bool {
 	return r.leased(now) && (r.shard.Fresh == nil || now.Before(r.shard.Fresh()))
 }
 
-// glance is how often a lease that is over is looked at: it may have been renewed
-// late. So may orders.
+// glance is the interval at which an expired lease or expired orders are checked, because
+// they may be renewed late.
 const glance = 20 * time.Millisecond
 
-// awaitStart waits until an item may be started. It returns false if the run has
-// halted before. What could not be started meanwhile is not made up for: others may have
-// had the rate.
+// awaitStart waits until an item may start. It returns false if the run halts first. Starts
+// missed in the meantime are not made up for, because other shards may have used the rate.
 func (r *Runner) awaitStart() bool {
 	waited := false
 	for !r.mayStart(time.Now()) {

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is everything around a run: what was kept, and what really happened.
-// It notes what is wrong.
+// world simulates the environment of a run: what was stored and what really happened. It
+// records violations.
 type world struct {
 	mu     sync.Mutex
 	source source.Source
@@ -32,13 +32,13 @@ type world struct {
 	keptAt   time.Time
 	saves    int
 	recorded map[int64]sweeping.Failure
-	again    map[int64]bool // of those recorded: to be tried again
+	again    map[int64]bool // recorded items to be retried
 	logged   map[int64][]sweeping.Log
 
-	tries     map[int64]int       // calls of the handler, since the start or the last crash
+	tries     map[int64]int       // handler calls since the start or the last crash
 	ended     map[int64]time.Time // last done or recorded
 	forgotten map[int64]bool      // ended after the last checkpoint before a crash
-	settled   map[int64]int       // how often it was done, or abandoned
+	settled   map[int64]int       // number of times the item was done or abandoned
 	running   int
 	peak      int
 
@@ -73,7 +73,7 @@ func (w *world) report(t interface {
 	}
 }
 
-// shard is a shard of this world, which resumes what was kept.
+// shard returns a shard of this world that resumes from the last checkpoint.
 func (w *world) shard() sweeping.Shard {
 	shard := sweeping.Shard{
 		Source: w.source, To: w.to, Handle: w.handle, Save: w.save, Record: w.record, Again: w.readAgain,
@@ -88,7 +88,7 @@ func (w *world) handle(ctx context.Context, item sweeping.Item) sweeping.Outcome
 	return outcome
 }
 
-// end notes what a call has done when it returns.
+// end records the result of a handler call when it returns.
 func (w *world) end(item sweeping.Item, outcome sweeping.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,7 +152,7 @@ func (w *world) save(_ context.Context, c sweeping.Checkpoint) (sweeping.Orders,
 	w.note(c)
 	w.check(c)
 	w.saves++
-	text, err := json.Marshal(c) // what comes back was written down
+	text, err := json.Marshal(c) // checkpoints are restored from their stored form
 	if err != nil {
 		return sweeping.Orders{}, err
 	}
@@ -160,7 +160,7 @@ func (w *world) save(_ context.Context, c sweeping.Checkpoint) (sweeping.Orders,
 	return w.orders, json.Unmarshal(text, w.kept)
 }
 
-// note keeps what a checkpoint tells of items: then it is what it counts.
+// note stores the item results of a checkpoint, which must match its counts.
 func (w *world) note(c sweeping.Checkpoint) {
 	for _, f := range c.Failed {
 		w.recorded[f.Index] = f
@@ -177,7 +177,7 @@ func (w *world) note(c sweeping.Checkpoint) {
 	}
 }
 
-// readAgain reads which items are to be tried again.
+// readAgain returns the items to be retried.
 func (w *world) readAgain(_ context.Context, from int64, most int) ([]int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,7 +191,7 @@ func (w *world) readAgain(_ context.Context, from int64, most int) ([]int64, err
 	return page[:min(most, len(page))], nil
 }
 
-// retry lets failed items be tried again by the next run.
+// retry makes the next run retry failed items.
 func (w *world) retry(indexes ...int64) {
 	for _, index := range indexes {
 		w.again[index] = true
@@ -202,8 +202,8 @@ func (w *world) retry(indexes ...int64) {
 	w.kept.Again = int64(len(w.again))
 }
 
-// check compares a checkpoint with what happened: whatever it counts as
-// settled has ended.
+// check compares a checkpoint with what happened: every item that it counts as settled must
+// have ended.
 func (w *world) check(c sweeping.Checkpoint) {
 	done := window.New(window.MaxSize, 0)
 	if err := done.Restore(c.Mark, c.Window); err != nil {
@@ -215,7 +215,7 @@ func (w *world) check(c sweeping.Checkpoint) {
 		aside[a.Index] = true
 	}
 	if _, sparse := w.source.(source.Sparse); sparse || done.High() > 20_000 {
-		return // it would take too long
+		return // comparing would take too long
 	}
 	settled := int64(0)
 	for i := range done.High() {
@@ -244,7 +244,7 @@ func (w *world) record(_ context.Context, records []sweeping.Record) error {
 	return nil
 }
 
-// crash forgets what ended after the last checkpoint, or with it.
+// crash forgets what ended after the last checkpoint or at the same time.
 func (w *world) crash() {
 	for i, at := range w.ended {
 		if !at.Before(w.keptAt) {
@@ -271,7 +271,7 @@ func (w *world) run(ctx context.Context, shard sweeping.Shard) sweeping.Ending {
 	return ending
 }
 
-// mustBeComplete is for the end of a sweep that has finished.
+// mustBeComplete checks the end of a finished sweep.
 func (w *world) mustBeComplete(ending sweeping.Ending) {
 	if ending.End != sweeping.Finished {
 		w.complain("it ended as %v", ending)
@@ -286,7 +286,7 @@ func (w *world) mustBeComplete(ending sweeping.Ending) {
 	}
 }
 
-// dice is an outcome of each try that depends on nothing but the seed.
+// dice returns a random source for a try that depends only on the seed.
 func dice(seed uint64, item sweeping.Item) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(item.Index)<<8|uint64(item.Attempt)))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
-// open makes ready the database of a URL. That it is only read is seen to by the
-// transactions of those who read; a file is opened for reading as well.
+// open prepares the database at a URL. Reading transactions ensure that it is only read; a
+// file is also opened for reading only.
 func open(text string) (*sql.DB, source.Dialect, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch scheme {
@@ -37,12 +37,12 @@ func open(text string) (*sql.DB, source.Dialect, error) {
 
 func openPostgres(text string) (*sql.DB, error) {
 	if _, err := url.Parse(text); err != nil {
-		// The parser's own words repeat the URL, and with it the password.
+		// The parser's message repeats the URL, including the password.
 		return nil, errors.New("invalid URL; escape special characters in the user name and password")
 	}
 	config, err := pgx.ParseConfig(text)
 	if err != nil {
-		return nil, fmt.Errorf("its URL: %w", err) // the driver leaves out passwords
+		return nil, fmt.Errorf("its URL: %w", err) // the driver's message omits passwords
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience

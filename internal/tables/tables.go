@@ -1,5 +1,5 @@
-// Package tables opens the databases whose tables sweeps go over. They are other
-// people's: they are only read, and over few connections.
+// Package tables opens the databases whose tables sweeps process. These databases belong to
+// others: Fairlead only reads them, over few connections.
 package tables
 
 import (
@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// conns is how many shards of a node can read at the same moment. Each reads
-	// ahead, so that few are enough for many.
+	// conns is the number of shards on a node that can read at the same time. Each reads
+	// ahead, so a few connections serve many shards.
 	conns = 4
-	// idle is how long a connection stays open without use.
+	// idle is how long an unused connection stays open.
 	idle = time.Minute
-	// patience is how long it may take to reach a database.
+	// patience is the time limit for reaching a database.
 	patience = 10 * time.Second
 )
 
-// Databases are opened by their names.
+// Databases contains the opened databases by name.
 type Databases struct {
 	all map[string]opened
 }
@@ -35,9 +35,9 @@ type opened struct {
 	dialect source.Dialect
 }
 
-// Open makes ready the databases of these URLs, by name. It connects to none of them:
-// one that is out of reach must not keep a node from its other work. Its errors name
-// the database, and do not have its password.
+// Open prepares the databases at the given URLs, by name. It does not connect to them: an
+// unreachable database must not keep a node from its other work. Errors contain the name of
+// the database, and never its password.
 func Open(urls map[string]string) (*Databases, error) {
 	d := &Databases{all: map[string]opened{}}
 	for _, name := range slices.Sorted(maps.Keys(urls)) {
@@ -53,10 +53,10 @@ func Open(urls map[string]string) (*Databases, error) {
 	return d, nil
 }
 
-// Names lists the databases.
+// Names returns the sorted names of the databases.
 func (d *Databases) Names() []string { return slices.Sorted(maps.Keys(d.all)) }
 
-// Sources are the databases as sweeps read them.
+// Sources returns the databases in the form that sweeps use.
 func (d *Databases) Sources() map[string]source.Database {
 	sources := map[string]source.Database{}
 	for name, one := range d.all {
@@ -65,8 +65,8 @@ func (d *Databases) Sources() map[string]source.Database {
 	return sources
 }
 
-// Check logs which databases cannot be reached now, so that a mistake in the settings
-// is seen before a sweep stops for it.
+// Check logs the databases that are currently unreachable, so that a configuration error is
+// noticed before it stops a sweep.
 func (d *Databases) Check(ctx context.Context, log *slog.Logger) {
 	for _, name := range d.Names() {
 		if err := d.ping(ctx, name); err != nil && ctx.Err() == nil {
@@ -81,7 +81,7 @@ func (d *Databases) ping(ctx context.Context, name string) error {
 	return d.all[name].db.PingContext(ctx)
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (d *Databases) Close() error {
 	var all []error
 	for _, one := range d.all {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// The words of tasks that are no policy's.
+// Values of task fields that are not policies.
 const (
 	statusEnabled  = "ENABLED"
 	statusDisabled = "DISABLED"
@@ -22,14 +22,14 @@ const (
 	execAsync      = "ASYNC"
 )
 
-// What is meant where nothing is said.
+// Default values.
 const (
 	defaultMethod          = "POST"
 	defaultTimeout         = 15
 	defaultCallbackTimeout = 3600
 )
 
-// withDefaults is a task that says all that tasks say.
+// withDefaults returns a task with all fields set.
 func withDefaults(in *fairleadv1.Task) *fairleadv1.Task {
 	out := proto.Clone(in).(*fairleadv1.Task)
 	for _, text := range []**string{
@@ -53,8 +53,8 @@ func withDefaults(in *fairleadv1.Task) *fairleadv1.Task {
 	return out
 }
 
-// apply makes a schedule what a task says, and leaves the rest of it as it is. What
-// is said and empty stands for the default.
+// apply sets the fields of a schedule from a task and leaves the others unchanged. An empty
+// field stands for the default.
 func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 	var c complaints
 	must := func(field string, value *string) {
@@ -92,7 +92,7 @@ func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 	return c.err()
 }
 
-// applyCall makes the args of a job what a task says of its call.
+// applyCall sets the args of a job from the call of a task.
 func applyCall(c *complaints, in *fairleadv1.Task, job *fairlead.Job) error {
 	call, err := callOf(job)
 	if err != nil {
@@ -133,7 +133,7 @@ func applyCall(c *complaints, in *fairleadv1.Task, job *fairlead.Job) error {
 	return err
 }
 
-// callOf is the call that a job makes.
+// callOf returns the call that a job makes.
 func callOf(job *fairlead.Job) (call httpcall.Call, err error) {
 	if len(job.Args) == 0 {
 		return call, nil
@@ -156,7 +156,7 @@ func count(into *int, value *int32) {
 	}
 }
 
-// choose sets a policy, whose names a task has in capitals.
+// choose sets a policy, whose names are in capitals in tasks.
 func choose[T ~string](into *T, value *string) {
 	if value != nil {
 		*into = T(strings.ToLower(*value))

@@ -13,14 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// UpdateTask replaces all that a task says. Without a version it replaces whatever
-// there is.
+// UpdateTask replaces all fields of a task. Without a version, it replaces any stored
+// version.
 func (t *Tasks) UpdateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	return t.change(ctx, in, withDefaults(in))
 }
 
-// PatchTask changes the fields that are given. Those that are null get their
-// defaults.
+// PatchTask changes the given fields. Fields that are null are reset to their defaults.
 func (t *Tasks) PatchTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	fields, err := withCleared(in)
 	if err != nil {
@@ -29,7 +28,7 @@ func (t *Tasks) PatchTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1
 	return t.change(ctx, in, fields)
 }
 
-// withCleared is a task that also says the defaults of the fields that it clears.
+// withCleared returns a task in which the cleared fields are set to their defaults.
 func withCleared(in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	var c complaints
 	out, defaults := proto.Clone(in).(*fairleadv1.Task), withDefaults(&fairleadv1.Task{})
@@ -66,11 +65,13 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 	return t.put(ctx, current, fields)
 }
 
-// Elsewhere is what is said of another target for values that callers are not shown.
+// Elsewhere is the error message for a target change that would send hidden values to
+// another host.
 const Elsewhere = `points to a host other than the one for which the confidential values shown as "***" were stored; give these values too, or keep scheme, host and port`
 
-// sentAlong refuses another target for a call of which something stays that callers are not
-// shown: it was stored for the target before, and would be sent to a host of the caller's.
+// sentAlong rejects a new target for a call that retains values hidden from callers. These
+// values were stored for the previous target and would be sent to a host of the caller's
+// choice.
 func (t *Tasks) sentAlong(ctx context.Context, before, after *fairlead.Job, fields *fairleadv1.Task) error {
 	kept, err := callOf(before)
 	if err != nil || t.calls.Hides == nil {
@@ -112,19 +113,19 @@ func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (
 	return &fairleadv1.DeleteTaskResponse{}, nil
 }
 
-// EnableTask lets a task go on, from now on.
+// EnableTask resumes a task from now on.
 func (t *Tasks) EnableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
 	return t.turn(ctx, in, t.schedules.Enable)
 }
 
-// DisableTask stops a task. Its runs go on.
+// DisableTask stops a task. Its existing runs continue.
 func (t *Tasks) DisableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
 	return t.turn(ctx, in, func(ctx context.Context, id int64) (schedule.Schedule, error) {
 		return t.schedules.Disable(ctx, id, "")
 	})
 }
 
-// turn switches a task on or off.
+// turn enables or disables a task.
 func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func(context.Context, int64) (schedule.Schedule, error)) (*fairleadv1.Task, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {
@@ -136,7 +137,7 @@ func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func
 	return taskOf(&s)
 }
 
-// TriggerTask makes a run now.
+// TriggerTask starts a run now.
 func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.TaskRun, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {

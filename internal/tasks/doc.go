@@ -1,7 +1,7 @@
-// Package tasks serves HTTP calls by the clock under the names that the first
-// users of such a service knew them by: tasks and their runs.
+// Package tasks serves scheduled HTTP calls under the names used by an earlier service:
+// tasks and their runs.
 //
-// A task is a schedule with a cron expression whose job is of kind "http". Nothing
-// of it is stored twice: what a schedule has and a task cannot say stays as it is
-// when the task is changed.
+// A task is a schedule with a cron expression and a job of kind "http". Nothing is stored
+// twice: fields of a schedule that a task cannot express are preserved when the task is
+// changed.
 package tasks

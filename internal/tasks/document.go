@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// readDocument reads what was given as JSON or as a text of JSON. An empty text is
-// nothing.
+// readDocument decodes a value given either as JSON or as a string that contains JSON. An
+// empty string means no value.
 func readDocument(c *complaints, field string, raw []byte, into any, wanted string) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -21,7 +21,7 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 	err := decoder.Decode(into)
 	if err == nil {
 		if _, more := decoder.Token(); more != io.EOF {
-			c.refuse(field, "has data after its end; give only %s", wanted)
+			c.refuse(field, "has data after its end; specify only %s", wanted)
 		}
 		return
 	}
@@ -29,10 +29,11 @@ func readDocument(c *complaints, field string, raw []byte, into any, wanted stri
 		c.refuse(field+"."+strings.Trim(name, `"`), "is not a known field; check the spelling")
 		return
 	}
-	c.refuse(field, "cannot be parsed; give %s, or one encoded as a string", wanted)
+	c.refuse(field, "cannot be parsed; it must be %s, or a string that contains one", wanted)
 }
 
-// textDocument is a document as it is answered: as a text of JSON.
+// textDocument returns a document in the form used in responses: as a string that contains
+// JSON.
 func textDocument(value any) ([]byte, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {

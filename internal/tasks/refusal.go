@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// complaints collects the fields that are refused.
+// complaints collects the errors of invalid fields.
 type complaints struct {
 	fields []fairlead.FieldError
 }
@@ -24,7 +24,7 @@ func (c *complaints) err() error {
 	return &fairlead.InvalidError{Fields: c.fields}
 }
 
-// fieldNames are what tasks call the fields of a schedule and its call.
+// fieldNames maps the fields of a schedule and its call to the field names of tasks.
 var fieldNames = []struct{ from, to string }{
 	{"cron", "cron_expr"},
 	{"catch_up_window", "catch_up_window_sec"},
@@ -41,7 +41,7 @@ var fieldNames = []struct{ from, to string }{
 	{"args.callback_method", "callback_method"},
 }
 
-// renamed is a refusal in the words of tasks.
+// renamed returns an error with the field names of tasks.
 func renamed(err error) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {

@@ -6,23 +6,24 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// The ways in which pauses grow.
+// Values of backoff.
 const (
 	backoffFixed       = "FIXED"
 	backoffExponential = "EXPONENTIAL"
 )
 
-// retryPolicy is what retry_policy_json holds.
+// retryPolicy is the content of retry_policy_json.
 type retryPolicy struct {
-	MaxAttempts     int     `json:"max_attempts"`                // calls, the first one too
+	MaxAttempts     int     `json:"max_attempts"`                // number of calls, including the first
 	Backoff         string  `json:"backoff,omitempty"`           // default EXPONENTIAL
 	DelaySeconds    float64 `json:"delay_seconds,omitempty"`     // after the first failure; default 1
 	Factor          float64 `json:"factor,omitempty"`            // growth per failure; default 2
 	MaxDelaySeconds float64 `json:"max_delay_seconds,omitempty"` // default 3600
-	Jitter          *bool   `json:"jitter,omitempty"`            // default: with EXPONENTIAL only
+	Jitter          *bool   `json:"jitter,omitempty"`            // default true with EXPONENTIAL and false with FIXED
 }
 
-// applyRetry makes a job try again as a policy says. Without one it does not.
+// applyRetry sets the retry options of a job from a policy. Without a policy, the job does
+// not retry.
 func applyRetry(c *complaints, raw []byte, job *fairlead.Job) {
 	const field = "retry_policy_json"
 	var p retryPolicy
@@ -56,7 +57,7 @@ func applyRetry(c *complaints, raw []byte, job *fairlead.Job) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// policyOf is how a job tries again; nil: it does not.
+// policyOf returns the retry policy of a job, or nil if it does not retry.
 func policyOf(job *fairlead.Job) *retryPolicy {
 	attempts := orDefault(job.MaxAttempts, fairlead.DefaultMaxAttempts)
 	if attempts == 1 {

@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// What tasks call the reasons for a skip.
+// skipReasons maps reasons for skipped runs to the names used by tasks.
 var skipReasons = map[schedule.SkipReason]string{
 	schedule.SkipOverlap: "OVERLAP_SKIP", schedule.SkipFailure: "FAILURE_SKIP", schedule.SkipConcurrency: "CONCURRENT_SKIP",
 }
 
-// runOf is a run of a schedule and its job as the run of a task. What is confidential of the job
-// is masked.
+// runOf converts a run of a schedule and its job to a task run. It masks confidential
+// fields of the job.
 func runOf(all fairlead.Confidential, fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 	kept, call := snapshotOf(job)
 	fields := mask.Fields(all, job.Kind, job.Args)
@@ -44,27 +44,27 @@ func runOf(all fairlead.Confidential, fire schedule.Fire, job *fairlead.Job) *fa
 	return run
 }
 
-// messages are what was sent and answered, as they are kept.
+// messages contains the stored request and response of a call.
 type messages struct {
 	Request  json.RawMessage `json:"request"`
 	Response json.RawMessage `json:"response"`
 }
 
-// snapshotOf is what is kept of the last call of a job. The output of a job that
-// was answered by a callback is the callback's, and that of one that succeeded at
-// once is the call's.
+// snapshotOf returns the stored record of a job's last call. If a callback answered the
+// job, the output is the callback's and the record is in the progress; if the call
+// succeeded immediately, the record is in the output.
 func snapshotOf(job *fairlead.Job) (kept httpcall.Snapshot, call messages) {
 	raw := job.Progress
 	if asked, err := callOf(job); job.State == fairlead.Succeeded && err == nil && !asked.Async {
 		raw = job.Output
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &kept) != nil || json.Unmarshal(raw, &call) != nil {
-		return httpcall.Snapshot{}, messages{} // no call was made, or it was not this kind's
+		return httpcall.Snapshot{}, messages{} // no call was made, or the job is of another kind
 	}
 	return kept, call
 }
 
-// statusOf is what tasks call the state of a job.
+// statusOf returns the task status for the state of a job.
 func statusOf(job *fairlead.Job, class httpcall.Class) string {
 	switch job.State {
 	case fairlead.Running:
@@ -85,12 +85,12 @@ func statusOf(job *fairlead.Job, class httpcall.Class) string {
 			return "TIMEOUT"
 		}
 		return "FAILED"
-	default: // it waits for its time, for a place, or for an earlier run
+	default: // waits for its time, for a place, or for an earlier run
 		return "SCHEDULED"
 	}
 }
 
-// classOf tells failures apart, also those that are not the call's own.
+// classOf returns the class of a failure, including failures outside the call itself.
 func classOf(job *fairlead.Job, kept httpcall.Snapshot) httpcall.Class {
 	switch {
 	case kept.ErrorClass != "":

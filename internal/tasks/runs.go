@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Runs implements the TaskRunService.
+// Runs implements TaskRunService.
 type Runs struct {
 	client    *fairlead.Client
 	schedules *schedule.Client
 }
 
-// GetTaskRun returns a run, also one whose task is gone.
+// GetTaskRun returns a run, even if its task has been deleted.
 func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	fires, err := r.schedules.Fires(ctx, schedule.FireFilter{Jobs: []int64{in.GetId()}})
 	if err != nil {
@@ -47,11 +47,11 @@ func (r *Runs) run(ctx context.Context, fire schedule.Fire) (*fairleadv1.TaskRun
 	return runOf(all, fire, job), nil
 }
 
-// CancelTaskRun ends a run, or asks a running one to stop.
+// CancelTaskRun cancels a run, or asks it to stop if it is running.
 func (r *Runs) CancelTaskRun(ctx context.Context, in *fairleadv1.CancelTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	about := &fairleadv1.GetTaskRunRequest{Id: in.GetId()}
 	if _, err := r.GetTaskRun(ctx, about); err != nil {
-		return nil, err // jobs that are no run are cancelled elsewhere
+		return nil, err // jobs that are not task runs are cancelled elsewhere
 	}
 	if err := r.client.Cancel(ctx, in.GetId(), in.GetReason()); err != nil {
 		return nil, err
@@ -92,14 +92,14 @@ func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fair
 		return nil, err
 	}
 	for _, fire := range fires {
-		if job := jobs[fire.Job]; job != nil { // else it was removed meanwhile
+		if job := jobs[fire.Job]; job != nil { // otherwise it was removed meanwhile
 			out.Items = append(out.Items, runOf(all, fire, job))
 		}
 	}
 	return out, nil
 }
 
-// jobs are those of runs, by their ids.
+// jobs returns the jobs of runs by ID.
 func (r *Runs) jobs(ctx context.Context, fires []schedule.Fire) (map[int64]*fairlead.Job, error) {
 	jobs := map[int64]*fairlead.Job{}
 	if len(fires) == 0 {

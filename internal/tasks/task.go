@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// taskOf is a schedule as a task.
+// taskOf converts a schedule to a task.
 func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 	call, err := callOf(&s.Job)
 	if err != nil {
@@ -49,7 +49,7 @@ func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 	return task, err
 }
 
-// bodyText is a body as it is sent, before placeholders are filled in.
+// bodyText returns a body before placeholders are filled in.
 func bodyText(body json.RawMessage) string {
 	var text string
 	if json.Unmarshal(body, &text) == nil {
@@ -58,13 +58,14 @@ func bodyText(body json.RawMessage) string {
 	return string(body)
 }
 
-// word is a policy as tasks have it, in capitals.
+// word returns a policy in the form used by tasks, in capitals.
 func word[T ~string](value T) *string {
 	text := strings.ToUpper(string(value))
 	return &text
 }
 
-// number is a whole number, rounded up: a part of a second is not nothing.
+// number returns a whole number, rounded up so that a fraction of a second does not become
+// 0.
 func number(n float64) *int32 {
 	whole := int32(min(math.Ceil(n), math.MaxInt32))
 	return &whole

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Tasks implements the TaskService.
+// Tasks implements TaskService.
 type Tasks struct {
 	client    *fairlead.Client
 	schedules *schedule.Client
@@ -21,23 +21,26 @@ type Tasks struct {
 	runs      *Runs
 }
 
-// Calls say what of calls is not for tasks to decide. The zero value hides nothing.
+// Calls contains functions to validate and mask the args of calls. The zero value hides
+// nothing.
 type Calls struct {
-	// Check refuses args that can never be a call; nil: httpcall.Validate does.
+	// Check rejects args that can never be a call. If nil, httpcall.Validate is used.
 	Check func(args json.RawMessage) error
-	// Restore gives a schedule back what its caller was shown as masked; nil: nothing is masked.
+	// Restore replaces masked values in a schedule with the stored ones. It is nil if
+	// nothing is masked.
 	Restore func(ctx context.Context, s *schedule.Schedule) error
-	// Hides reports whether args have something that callers are not shown; nil: none have.
+	// Hides reports whether args contain values hidden from callers. It is nil if nothing
+	// is hidden.
 	Hides func(ctx context.Context, args json.RawMessage) (bool, error)
 }
 
-// Store is what tasks ask of a database.
+// Store is the part of a store that tasks use.
 type Store interface {
 	fairlead.Store
 	schedule.Store
 }
 
-// New makes the services of a store's tasks and of their runs.
+// New returns the services for tasks and their runs in a store.
 func New(store Store, calls Calls) (*Tasks, *Runs) {
 	if calls.Check == nil {
 		calls.Check = httpcall.Validate
@@ -53,8 +56,8 @@ func isTask(s *schedule.Schedule) bool { return s.Job.Kind == httpcall.Kind && s
 
 func noSuchTask(ref string) error { return fmt.Errorf("task %q: %w", ref, fairlead.ErrNotFound) }
 
-// find returns the schedule of a task by its id or name. A name that is a number
-// gives way to an id.
+// find returns the schedule of a task by ID or name. If a name is a number, an ID takes
+// precedence.
 func (t *Tasks) find(ctx context.Context, ref string) (schedule.Schedule, error) {
 	found, err := schedule.Schedule{}, fairlead.ErrNotFound
 	if id, notNumber := strconv.ParseInt(ref, 10, 64); notNumber == nil {
@@ -83,7 +86,7 @@ func (t *Tasks) CreateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv
 	return t.put(ctx, schedule.Schedule{Job: fairlead.Job{Kind: httpcall.Kind}}, withDefaults(in))
 }
 
-// put stores a schedule with what a task says of it.
+// put stores a schedule after applying the fields of a task.
 func (t *Tasks) put(ctx context.Context, s schedule.Schedule, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	before := s.Job
 	if err := apply(in, &s); err != nil {
@@ -116,7 +119,7 @@ func (t *Tasks) GetTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fa
 	return taskOf(&s)
 }
 
-// ListTasks lists tasks by name. Schedules that are none are passed over.
+// ListTasks lists tasks by name. It skips schedules that are not tasks.
 func (t *Tasks) ListTasks(ctx context.Context, in *fairleadv1.ListTasksRequest) (*fairleadv1.ListTasksResponse, error) {
 	size := int(in.GetPageSize())
 	if size == 0 {

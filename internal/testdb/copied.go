@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A Template is a database of one server that tests get copies of. Copying tables takes
-// a server far less time than all the steps that lead to them.
+// A Template is a database that tests get copies of. Copying tables takes a server far less
+// time than running all the statements that create them.
 type Template struct {
 	// Fill is called once with the URL of the empty database. It closes all its
 	// connections before it returns.
@@ -20,7 +20,7 @@ type Template struct {
 
 	once   sync.Once
 	name   string
-	script string // MariaDB: the statements that copy it into the current database
+	script string // MariaDB: the statements that copy the template into the current database
 	err    error
 	drop   func(ctx context.Context) error
 }
@@ -37,8 +37,8 @@ func (p *Template) Postgres(t testing.TB) string {
 	return freshDatabase(t, admin, copied, dropPostgres)
 }
 
-// MySQL does the same for MariaDB or MySQL. It copies tables with their rows, and views of
-// those, and no more.
+// MySQL returns the URL of a fresh copy on MariaDB or MySQL. It copies tables with their
+// rows, and views of those tables, and nothing else.
 func (p *Template) MySQL(t testing.TB) string {
 	t.Helper()
 	admin := sharedMySQL.url(t)
@@ -55,7 +55,7 @@ func (p *Template) MySQL(t testing.TB) string {
 	return freshDatabase(t, admin, copied, dropMySQL)
 }
 
-// make creates and fills the template, unless it was made before.
+// make creates and fills the template on first use.
 func (p *Template) make(t testing.TB, adminURL string, create, drop func(ctx context.Context, adminURL, name string) error) {
 	t.Helper()
 	p.once.Do(func() {
@@ -80,7 +80,7 @@ func (p *Template) make(t testing.TB, adminURL string, create, drop func(ctx con
 	}
 }
 
-// write writes the script.
+// write generates the script.
 func (p *Template) write(ctx context.Context, db *sql.DB) error {
 	tables, err := queryTexts(ctx, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'")
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *Template) write(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Drop removes the template, if any test asked for a copy. Call it when all tests have
+// Drop removes the template, if any test requested a copy. Call it after all tests have
 // ended.
 func (p *Template) Drop() error {
 	if p.drop == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// dropTimeout bounds the removal of one database, so that a wedged server
-// fails the test that used it instead of hanging the whole run.
+// dropTimeout limits the removal of one database, so that an unresponsive server fails the
+// test that used it instead of hanging the whole run.
 const dropTimeout = patience.Limit
 
 // freshDatabase creates a database on the server of adminURL, registers its
@@ -48,9 +48,8 @@ func freshDatabase(
 	return database.String()
 }
 
-// databaseName makes an identifier that needs no quoting, tells a reader of
-// the server's log which test it belongs to, and is unique among all test
-// binaries that share the server.
+// databaseName returns an identifier that needs no quoting, identifies the test to a reader
+// of the server's log, and is unique among all test binaries that share the server.
 func databaseName(testName string) string {
 	readable := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -64,15 +63,14 @@ func databaseName(testName string) string {
 	return "t_" + readable + "_" + strings.ToLower(rand.Text()[:randomLetters])
 }
 
-// createPostgres copies template0: unlike template1, no one adds objects to it or is
-// connected to it.
+// createPostgres copies template0: unlike template1, it never contains additional objects
+// and has no connections.
 func createPostgres(ctx context.Context, adminURL, name string) error {
 	return copyPostgres(ctx, adminURL, name, "template0")
 }
 
-// copyPostgres copies a database that has no connections. It copies files, where the
-// server can be asked to: logging each page, as it does by default, takes three times as
-// long.
+// copyPostgres copies a database without connections. If the server supports it, it copies
+// files: the server's default of logging each page takes three times as long.
 func copyPostgres(ctx context.Context, adminURL, name, template string) error {
 	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
 		statement := "CREATE DATABASE " + name + " TEMPLATE " + template
@@ -84,8 +82,8 @@ func copyPostgres(ctx context.Context, adminURL, name, template string) error {
 	})
 }
 
-// choosesStrategy says whether a server, by its version as in "15.4 (Debian)",
-// knows more than one way to copy a database.
+// choosesStrategy reports whether a server supports more than one way to copy a database.
+// version has a form such as "15.4 (Debian)".
 func choosesStrategy(version string) bool {
 	const since = 15
 	major, _, _ := strings.Cut(version, ".")
@@ -93,7 +91,7 @@ func choosesStrategy(version string) bool {
 	return err == nil && number >= since
 }
 
-// dropPostgres also drops a database that a failed test still has connections to.
+// dropPostgres drops a database, even if a failed test still has connections to it.
 func dropPostgres(ctx context.Context, adminURL, name string) error {
 	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
@@ -120,8 +118,8 @@ func createMySQL(ctx context.Context, adminURL, name string) (err error) {
 	return err
 }
 
-// dropMySQL first ends the connections that a failed test left behind: DROP
-// DATABASE would wait for their open transactions.
+// dropMySQL drops a database. It first ends connections left behind by a failed test,
+// because DROP DATABASE would wait for their open transactions.
 func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
 	db, err := openMySQL(adminURL)
 	if err != nil {
@@ -133,8 +131,8 @@ func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
 		return err
 	}
 	for _, id := range users {
-		// A connection that ended meanwhile is no failure; one that
-		// could not be killed shows up in the DROP.
+		// A connection that has ended meanwhile is not a failure; one that could not be
+		// killed makes the DROP fail.
 		_, _ = db.ExecContext(ctx, "KILL CONNECTION "+id)
 	}
 	_, err = db.ExecContext(ctx, "DROP DATABASE "+name)
@@ -158,7 +156,7 @@ func queryTexts(ctx context.Context, db *sql.DB, query string, args ...any) (val
 	return values, rows.Err()
 }
 
-// withMySQL opens a database of the server for scripts.
+// withMySQL calls do with a connection to a database that accepts scripts.
 func withMySQL(adminURL, name string, do func(*sql.DB) error) (err error) {
 	config, err := mysqlConfig(adminURL)
 	if err != nil {
@@ -173,7 +171,7 @@ func withMySQL(adminURL, name string, do func(*sql.DB) error) (err error) {
 	return do(db)
 }
 
-// openMySQL opens a mysql:// URL, which the driver itself does not understand.
+// openMySQL opens a mysql:// URL, which the driver itself does not support.
 func openMySQL(adminURL string) (*sql.DB, error) {
 	config, err := mysqlConfig(adminURL)
 	if err != nil {
@@ -195,8 +193,8 @@ func mysqlConfig(adminURL string) (*mysql.Config, error) {
 }
 
 func openMySQLConfig(config *mysql.Config) (*sql.DB, error) {
-	// A server that is starting or being killed is expected here: the driver
-	// must not print it.
+	// Connecting to a server that is starting or being killed is expected to fail: the
+	// driver must not print these errors.
 	config.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -205,8 +203,8 @@ func openMySQLConfig(config *mysql.Config) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// firstError keeps the error that came first: closing after a failure rarely
-// adds to it.
+// firstError returns the first of two errors: an error from closing after a failure rarely
+// adds information.
 func firstError(first, second error) error {
 	if first != nil {
 		return first

@@ -1,4 +1,4 @@
 package testdb
 
-// Alive lets the tests of this package tell a running process from a zombie.
+// Alive lets the tests of this package distinguish a running process from a zombie.
 var Alive = alive

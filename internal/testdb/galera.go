@@ -12,12 +12,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Galera starts a cluster of MariaDB servers that replicate to each other and all
-// take writes. They are stopped when the test ends.
+// Galera starts a cluster of MariaDB servers that replicate to each other and all accept
+// writes. They are stopped when the test ends.
 func Galera(t testing.TB, members int) []*Server {
 	t.Helper()
 	var cluster []*Server
-	first := 0 // the port at which members meet
+	first := 0 // port of the member that the others join
 	for n := range members {
 		ports := make([]int, 3)
 		for i := range ports {
@@ -37,8 +37,8 @@ func Galera(t testing.TB, members int) []*Server {
 	return cluster
 }
 
-// startMember starts a server that joins the cluster at a port, or founds one. It
-// gets its data from another member, which sends it with rsync.
+// startMember starts a server that joins the cluster at a port, or founds a cluster. A
+// joining server receives its data from another member over rsync.
 func startMember(ctx context.Context, n, cluster int, ports []int) (*Server, error) {
 	provider, err := findOrInstall(ctx, "galera-4", findGalera)
 	if err != nil {
@@ -80,7 +80,7 @@ func startMember(ctx context.Context, n, cluster int, ports []int) (*Server, err
 	return start(ctx, server)
 }
 
-// probeMember reports whether a server answers and has joined its cluster.
+// probeMember returns an error unless a server responds and has joined its cluster.
 func probeMember(ctx context.Context, dir string, _ int) (err error) {
 	config := mysql.NewConfig()
 	config.Net, config.Addr, config.User = "unix", mysqlSocket(dir), mysqlUser
@@ -103,7 +103,7 @@ func joined(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// findGalera finds the library that replicates.
+// findGalera returns the path of the replication library.
 func findGalera(context.Context) (string, error) {
 	var missing error
 	for _, path := range []string{"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"} {

@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/install"
 )
 
-// findOrInstall finds a server's programs, installing the Debian package first
-// if they are missing and we may. Its error is [ErrUnavailable] when they
-// cannot be had.
+// findOrInstall returns the programs of a server. If they are missing, it installs the
+// Debian package, if permitted. It returns [ErrUnavailable] if the programs are neither
+// installed nor installable.
 func findOrInstall[Programs any](ctx context.Context, debianPackage string, find func(context.Context) (Programs, error)) (Programs, error) {
 	programs, findErr := find(ctx)
 	if findErr == nil {
@@ -32,8 +32,8 @@ func findOrInstall[Programs any](ctx context.Context, debianPackage string, find
 	return programs, nil
 }
 
-// lookPath finds a program on the PATH or in one more directory, which the
-// PATH of an ordinary user may lack.
+// lookPath searches for a program on the PATH and in one more directory, which an ordinary
+// user's PATH may lack.
 func lookPath(name, directory string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -41,7 +41,7 @@ func lookPath(name, directory string) (string, error) {
 	return exec.LookPath(filepath.Join(directory, name))
 }
 
-// versionOf returns what a program prints when asked for its version.
+// versionOf returns the output of a program's --version option.
 func versionOf(ctx context.Context, program string) (string, error) {
 	output, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {

@@ -32,7 +32,7 @@ func TestMissingServerSkipsUnlessRequired(t *testing.T) {
 	}
 }
 
-// A verdictRecorder notes how a test would have ended.
+// A verdictRecorder records how a test would have ended.
 type verdictRecorder struct {
 	testing.TB
 	verdict string

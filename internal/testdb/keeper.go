@@ -10,12 +10,11 @@ import (
 	"syscall"
 )
 
-// A keeper is a shell that outlives this process for a moment, to stop a
-// server and remove its directory. It reads from a pipe whose other end only
-// this process holds, so it learns of our end even when that is a panic, a
-// test timeout or SIGKILL. (The kernel's own means, a parent-death signal,
-// follows the thread that started the server, is dropped by servers that change
-// their user, and removes no directory.)
+// A keeper is a shell that briefly outlives this process to stop a server and remove its
+// directory. It reads from a pipe whose other end only this process holds, so it notices
+// the end of this process even after a panic, a test timeout or SIGKILL. (The kernel's own
+// mechanism, a parent-death signal, follows the thread that started the server, is dropped
+// by servers that change their user, and does not remove a directory.)
 type keeper struct {
 	shell *exec.Cmd
 	pipe  *os.File
@@ -24,9 +23,9 @@ type keeper struct {
 	closeErr error
 }
 
-// keeperScript takes the signal and the directory. Each line of its input is
-// the id of the process to watch from now on, or empty. Removal may fail while
-// the server is still writing.
+// keeperScript takes the signal and the directory as arguments. Each line of its input is
+// the ID of the process to watch from then on, or empty. Removing the directory may fail
+// while the server is still writing.
 const keeperScript = `
 while read -r line; do pid=$line; done
 [ -z "$pid" ] || kill -"$1" "$pid" 2>/dev/null
@@ -46,7 +45,7 @@ func startKeeper(dir string, discard syscall.Signal) (*keeper, error) {
 		"/bin/sh", "-c", keeperScript, "keeper", strconv.Itoa(int(discard)), dir)
 	shell.Stdin = reader
 	shell.Dir = "/"
-	// A session of its own keeps the terminal's Ctrl-C away from it.
+	// A separate session protects it from Ctrl-C in the terminal.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = firstError(shell.Start(), reader.Close())
 	if err != nil {
@@ -55,7 +54,7 @@ func startKeeper(dir string, discard syscall.Signal) (*keeper, error) {
 	return &keeper{shell: shell, pipe: writer}, nil
 }
 
-// watch names the process to stop at the end; 0 is none.
+// watch sets the process to stop at the end; 0 means none.
 func (k *keeper) watch(pid int) error {
 	line := "\n"
 	if pid != 0 {
@@ -65,7 +64,7 @@ func (k *keeper) watch(pid int) error {
 	return err
 }
 
-// close has the keeper do its work now, and waits for it.
+// close makes the keeper stop the server and remove the directory now, and waits for it.
 func (k *keeper) close() error {
 	k.closing.Do(func() {
 		k.closeErr = firstError(k.pipe.Close(), k.shell.Wait())

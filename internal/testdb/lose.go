@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Lose removes a job from SQLite as no verb of a store does: as a careless operator would,
-// or as a damaged table has it.
+// Lose removes a job from SQLite in a way that no method of a store does, like a careless
+// operator or a damaged table.
 func Lose(t testing.TB, store any, job int64) {
 	t.Helper()
 	db := store.(interface{ DB() *sql.DB }).DB()

@@ -28,7 +28,7 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 	return start(ctx, server)
 }
 
-// mariadbSpec says how to run a MariaDB server.
+// mariadbSpec returns the spec of a MariaDB server.
 func mariadbSpec(ctx context.Context, options Options) (spec, error) {
 	programs, err := findOrInstall(ctx, "mariadb-server", findMariaDB)
 	if err != nil {
@@ -54,8 +54,8 @@ func mariadbSpec(ctx context.Context, options Options) (spec, error) {
 				initialize: []string{
 					programs.installDB, "--no-defaults",
 					"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
-					// Small, because it is copied at each start; the server
-					// enlarges it to its own setting.
+					// Small, because it is copied at each start; the server enlarges it to
+					// its configured size.
 					"--innodb-log-file-size=4M",
 					"--datadir",
 				},
@@ -65,7 +65,7 @@ func mariadbSpec(ctx context.Context, options Options) (spec, error) {
 			return append([]string{
 				programs.server, "--no-defaults",
 				"--datadir=" + filepath.Join(dir, "data"),
-				"--tmpdir=" + dir, // of its own: a server that starts removes what it finds there
+				"--tmpdir=" + dir, // not shared, because a starting server deletes the files in it
 				"--socket=" + mysqlSocket(dir),
 				"--pid-file=" + filepath.Join(dir, "pid"),
 				"--bind-address=" + loopback,
@@ -94,8 +94,8 @@ func mysqlDurability(durable bool) []string {
 		}
 	}
 	return []string{
-		// 2 hands each commit to the operating system; 0 would keep it in the
-		// server for up to a second, where killing the server loses it.
+		// 2 hands each commit to the operating system; 0 would keep it in the server for up
+		// to a second, and killing the server would lose it.
 		"--innodb-flush-log-at-trx-commit=2",
 		"--innodb-flush-method=nosync",
 		"--sync-frm=off",
@@ -117,9 +117,9 @@ func probeMySQL(ctx context.Context, dir string, _ int) (err error) {
 	return db.PingContext(ctx)
 }
 
-// findMariaDB looks also where the PATH of an ordinary user does not lead.
-// A mysqld that is MySQL's own is passed over: its data directory is made in
-// another way.
+// findMariaDB returns the paths of MariaDB's programs. It also searches directories missing
+// from an ordinary user's PATH. It skips a mysqld that belongs to MySQL, because its data
+// directory is initialized differently.
 func findMariaDB(ctx context.Context) (mariadb, error) {
 	installDB, err := lookPath("mariadb-install-db", "/usr/bin")
 	if err != nil {

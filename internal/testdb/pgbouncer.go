@@ -76,7 +76,7 @@ func pgBouncerSettings(behind *url.URL, dir, users string, port int, preparedSta
 		"pool_mode = transaction",
 		"max_client_conn = 500",
 		"default_pool_size = 20",
-		// Set by several clients at connect, and meaningless to a pooler.
+		// Several clients set this on connect; a pooler does not need it.
 		"ignore_startup_parameters = extra_float_digits",
 	}
 	if preparedStatements {
@@ -85,9 +85,9 @@ func pgBouncerSettings(behind *url.URL, dir, users string, port int, preparedSta
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// hasPreparedStatements reports whether a PgBouncer, described by the output
-// of its --version, can keep prepared statements in transaction mode: those
-// from 1.21 can.
+// hasPreparedStatements reports whether a PgBouncer supports prepared statements in
+// transaction mode, which is the case since version 1.21. version is the output of its
+// --version option.
 func hasPreparedStatements(version string) bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "PgBouncer %d.%d", &major, &minor); err != nil {
@@ -96,8 +96,8 @@ func hasPreparedStatements(version string) bool {
 	return major > 1 || major == 1 && minor >= 21
 }
 
-// probePgBouncer logs in to the database behind the pooler, so that success
-// means that the whole path works.
+// probePgBouncer logs in to the database behind the pooler, so that success means that the
+// whole path works.
 func probePgBouncer(ctx context.Context, behind *url.URL, dir string, port int) error {
 	config, err := pgx.ParseConfig(behind.String())
 	if err != nil {

@@ -32,9 +32,9 @@ func StartPostgres(ctx context.Context, options Options) (*Server, error) {
 	})
 }
 
-// StartStandby starts a server that follows a primary made by [StartPostgres], or by
-// StartStandby and promoted since: it copies its data and receives its log from then
-// on. It answers questions, and can be promoted with pg_promote.
+// StartStandby starts a server that follows a primary started by [StartPostgres], or by
+// StartStandby and then promoted. It copies the primary's data and receives its log from
+// then on. It answers queries, and can be promoted with pg_promote.
 func StartStandby(ctx context.Context, primary *Server) (*Server, error) {
 	return startPostgres(ctx, Options{}, func(bin string, _ *syscall.Credential) func(ctx context.Context, data string) error {
 		return func(ctx context.Context, data string) error {
@@ -49,7 +49,7 @@ func StartStandby(ctx context.Context, primary *Server) (*Server, error) {
 	})
 }
 
-// startPostgres starts a server on data that fill has made.
+// startPostgres starts a server with a data directory prepared by fill.
 func startPostgres(ctx context.Context, options Options, fill func(bin string, runAs *syscall.Credential) func(ctx context.Context, data string) error) (*Server, error) {
 	bin, err := postgresBin(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func startPostgres(ctx context.Context, options Options, fill func(bin string, r
 		url: func(addr string) string {
 			return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", postgresUser, addr)
 		},
-		terminate: syscall.SIGINT, // "fast": does not wait for clients to leave
+		terminate: syscall.SIGINT, // "fast": does not wait for clients to disconnect
 		// "immediate". SIGKILL would leave a System V shared memory segment behind.
 		discard: syscall.SIGQUIT,
 	})
@@ -93,8 +93,8 @@ func postgresDurability(durable bool) []string {
 	if durable {
 		return []string{"-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"}
 	}
-	// synchronous_commit stays on: a server killed and restarted must still
-	// have what it acknowledged.
+	// synchronous_commit stays on: a server killed and restarted must not lose acknowledged
+	// commits.
 	return []string{"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "shared_buffers=32MB", "-c", "max_wal_size=256MB"}
 }
 
@@ -107,8 +107,8 @@ func probePostgres(ctx context.Context, dir string, port int) error {
 	return conn.Close(ctx)
 }
 
-// postgresBin returns the directory of PostgreSQL's programs: the one that PostgresBinEnv
-// names, if any. A wrong name is a mistake: no other server is tested in its place.
+// postgresBin returns the directory of PostgreSQL's programs. If PostgresBinEnv names a
+// directory without them, postgresBin returns an error rather than use another server.
 func postgresBin(ctx context.Context) (string, error) {
 	bin := os.Getenv(PostgresBinEnv)
 	if bin == "" {
@@ -121,8 +121,8 @@ func postgresBin(ctx context.Context) (string, error) {
 	return bin, err
 }
 
-// findPostgres returns the directory of PostgreSQL's programs. Debian keeps
-// them off the PATH, one directory per version, of which the newest is taken.
+// findPostgres returns the directory of PostgreSQL's programs. Debian installs them outside
+// the PATH, one directory per version; findPostgres uses the newest.
 func findPostgres(context.Context) (string, error) {
 	if path, err := exec.LookPath("postgres"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && hasInitdb(filepath.Dir(path)) {
@@ -147,8 +147,8 @@ func hasInitdb(bin string) bool {
 	return err == nil
 }
 
-// postgresMajor returns 15 for /usr/lib/postgresql/15/bin, and 0 for versions
-// that are so old that they had two numbers.
+// postgresMajor returns 15 for /usr/lib/postgresql/15/bin, and 0 for old versions whose
+// directory names have two numbers.
 func postgresMajor(bin string) int {
 	major, err := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
 	if err != nil {

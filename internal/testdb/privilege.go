@@ -11,12 +11,13 @@ import (
 	"syscall"
 )
 
-// unprivileged returns the user to run a server as: its own when that exists,
-// else "nobody". PostgreSQL and PgBouncer refuse to run as root, and the others
-// need not. When we are not root ourselves it returns nil, which means us.
+// unprivileged returns the user to run a server as: its own user if that exists, and
+// otherwise "nobody". PostgreSQL and PgBouncer refuse to run as root, and the others need
+// no root rights. If this process does not run as root, unprivileged returns nil, which
+// means the current user.
 //
-// Servers are started as that user instead of being asked to switch to it, so
-// that what they do before the switch cannot leave files of root's behind.
+// Servers are started as that user rather than asked to switch to it, so that files created
+// before the switch cannot belong to root.
 func unprivileged(preferred string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -36,7 +37,7 @@ func unprivileged(preferred string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// giveTo changes the owner of a file, or of a directory and all within.
+// giveTo changes the owner of a file, or of a directory and everything in it.
 func giveTo(owner *syscall.Credential, path string) error {
 	if owner == nil {
 		return nil

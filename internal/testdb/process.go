@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// A process is a child that is reaped on demand. With os/exec, noticing that
-// it exited takes a goroutine blocked in Wait for the process's whole life,
-// which leak detectors would report in every test that shares the server.
-// It is not safe for concurrent use.
+// A process is a child process that is reaped on demand. With os/exec, noticing its exit
+// would require a goroutine blocked in Wait for the whole life of the process, which leak
+// detectors would report in every test that shares the server. A process is not safe for
+// concurrent use.
 type process struct {
 	pid    int
 	reaped bool
 }
 
-// startProcess runs argv in a session of its own, so that a Ctrl-C at the
-// terminal goes to the tests and not to their servers.
+// startProcess runs argv in a session of its own, so that Ctrl-C in the terminal reaches
+// the tests and not their servers.
 func startProcess(argv []string, dir string, output *os.File, runAs *syscall.Credential) (*process, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -42,8 +42,8 @@ func startProcess(argv []string, dir string, output *os.File, runAs *syscall.Cre
 	return p, started.Release()
 }
 
-// serverEnvironment keeps the developer's own settings (PGOPTIONS,
-// MYSQL_TCP_PORT, a locale …) away from private servers.
+// serverEnvironment returns an environment without the developer's own settings (PGOPTIONS,
+// MYSQL_TCP_PORT, a locale …) for private servers.
 func serverEnvironment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 }
@@ -59,8 +59,8 @@ func (p *process) exited() bool {
 	return p.reaped
 }
 
-// signal does nothing to a process that was reaped: its id may belong to
-// another one by now.
+// signal sends a signal. It does nothing if the process was reaped, because its ID may
+// belong to another process by now.
 func (p *process) signal(signal syscall.Signal) error {
 	if p.exited() {
 		return nil
@@ -75,15 +75,15 @@ func (p *process) wait(ctx context.Context) error {
 	return nil
 }
 
-// killTree ends the process and its children with SIGKILL. The process is
-// stopped first: it can neither start another child nor react to the loss of one.
+// killTree kills the process and its children with SIGKILL. It stops the process first, so
+// that it can neither start another child nor react to the loss of one.
 func (p *process) killTree(ctx context.Context) error {
 	if err := p.signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	family := children(p.pid)
 	for _, child := range family {
-		// A child that ended meanwhile is as dead as it should be.
+		// A child that has already ended needs no signal.
 		_ = syscall.Kill(child, syscall.SIGKILL)
 	}
 	if err := p.signal(syscall.SIGKILL); err != nil {
@@ -102,8 +102,8 @@ func (p *process) killTree(ctx context.Context) error {
 	})
 }
 
-// children lists the direct children of a process. Without a Linux /proc it
-// finds none; PostgreSQL's then notice on their own that their parent is gone.
+// children returns the direct children of a process. Without a Linux /proc it finds none;
+// PostgreSQL's children then notice on their own that their parent has ended.
 func children(parent int) []int {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -122,21 +122,21 @@ func children(parent int) []int {
 	return found
 }
 
-// alive reports whether a process still runs. A zombie does not: it waits only
-// for its new parent, which in a container may never come to collect it.
+// alive reports whether a process is running. A zombie is not: it only waits for its new
+// parent to reap it, which in a container may never happen.
 func alive(pid int) bool {
 	state, _, ok := processStat(pid)
 	return ok && state != "Z" && state != "X"
 }
 
-// processStat reads a process's state letter and parent id.
+// processStat reads the state letter and the parent ID of a process.
 func processStat(pid int) (state string, ppid int, ok bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", 0, false
 	}
-	// The second field is the command's name in parentheses and may contain
-	// anything: the fields that follow start after the last one.
+	// The second field is the command's name in parentheses, which may contain any
+	// characters. The other fields follow its last closing parenthesis.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 2 {
 		return "", 0, false

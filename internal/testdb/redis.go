@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// StartRedis starts a private Redis server, on which the benchmarks run the
-// schedulers that need one. A durable one appends every write to a file and
-// syncs it before it answers; otherwise nothing is written. It returns
-// [ErrUnavailable] when Redis is neither installed nor installable.
+// StartRedis starts a private Redis server, used by the benchmarks of other schedulers. A
+// durable server appends every write to a file and syncs it before it responds; otherwise
+// nothing is written. StartRedis returns [ErrUnavailable] if Redis is neither installed nor
+// installable.
 func StartRedis(ctx context.Context, options Options) (*Server, error) {
 	program, err := findOrInstall(ctx, "redis-server", func(context.Context) (string, error) {
 		return lookPath("redis-server", "/usr/bin")
@@ -54,8 +54,8 @@ func StartRedis(ctx context.Context, options Options) (*Server, error) {
 
 func redisSocket(dir string) string { return filepath.Join(dir, "redis.sock") }
 
-// probeRedis speaks the protocol's one-line form: a client library would be a
-// dependency for a single PING.
+// probeRedis sends a PING in the protocol's one-line form, to avoid a dependency on a
+// client library.
 func probeRedis(ctx context.Context, dir string, _ int) (err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", redisSocket(dir))

@@ -8,18 +8,17 @@ import (
 	"testing"
 )
 
-// Relay passes connections on to the server that is the primary now, as the address
-// of a cluster does.
+// Relay forwards connections to the current primary, like the address of a cluster.
 type Relay struct {
 	listener net.Listener
 	all      sync.WaitGroup
 
 	mu    sync.Mutex
-	to    string // empty: none is
+	to    string // empty if there is no primary
 	conns map[net.Conn]bool
 }
 
-// NewRelay begins to pass connections on, until the test ends.
+// NewRelay starts a Relay, which forwards connections until the test ends.
 func NewRelay(t *testing.T, to string) *Relay {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -36,11 +35,11 @@ func NewRelay(t *testing.T, to string) *Relay {
 	return r
 }
 
-// Addr is where it listens.
+// Addr returns the address on which r listens.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Lead breaks all connections off, and passes new ones on to another server; to none if
-// it is not named.
+// Lead closes all connections and forwards new ones to another server, or to none if to is
+// empty.
 func (r *Relay) Lead(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

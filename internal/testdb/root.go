@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// serverRoot returns the directory for a server's directory: in memory if
-// there is much of it and nothing has to be durable. A database is hundreds of
-// small files, and tests make and drop hundreds of databases: a quarter of a
-// server's time went into finding room for them on a disk. A temporary
-// directory that the environment names is used instead.
+// serverRoot returns the parent for a server's directory: a file system in memory, if it is
+// large enough and the data need not be durable. A database consists of hundreds of small
+// files, and tests create and drop hundreds of databases: a quarter of a server's time was
+// spent allocating them on a disk. If the environment names a temporary directory,
+// serverRoot returns that instead.
 func serverRoot(durable bool) string {
 	if !durable && os.Getenv("TMPDIR") == "" && freeBytes(memoryRoot) >= enoughMemory && writable(memoryRoot) {
 		return memoryRoot
@@ -18,14 +18,14 @@ func serverRoot(durable bool) string {
 }
 
 const (
-	// memoryRoot is where Linux has a file system in memory.
+	// memoryRoot is the file system in memory on Linux.
 	memoryRoot = "/dev/shm"
-	// enoughMemory is several times what the servers of a test run fill. In a
-	// container, there are often only 64 MB.
+	// enoughMemory is several times the space that the servers of a test run use.
+	// Containers often have only 64 MB.
 	enoughMemory = 4 << 30
 )
 
-// freeBytes returns 0 if there is no such directory.
+// freeBytes returns the free space in a directory, or 0 if it does not exist.
 func freeBytes(dir string) uint64 {
 	var system syscall.Statfs_t
 	if err := syscall.Statfs(dir, &system); err != nil || system.Bsize <= 0 {
@@ -39,9 +39,9 @@ func writable(dir string) bool {
 	return syscall.Access(dir, readWriteEnter) == nil
 }
 
-// temporaryRoot returns the directory for the servers' directories. The path
-// of a Unix socket may have only about 100 bytes, so a deep temporary
-// directory is no place for one.
+// temporaryRoot returns the parent for servers' directories on disk. The path of a Unix
+// socket is limited to about 100 bytes, so a deeply nested temporary directory is
+// unsuitable.
 func temporaryRoot() string {
 	const longest = 50
 	if dir := os.TempDir(); len(dir) <= longest {

@@ -26,22 +26,22 @@ const (
 	pollInterval = 5 * time.Millisecond
 )
 
-// Options configure a private server. The zero value suits tests.
+// Options configures a private server. The zero value suits tests.
 type Options struct {
 	// Durable runs the server with the durability of production: a commit is on
 	// disk before it is acknowledged. Otherwise nothing is synced, which loses
 	// commits when the machine crashes, but not when the server is killed.
 	Durable bool
-	// Settled prefers a port that is the same each time, as long as the server's
-	// program is, and the directory from which it is started. Tests that found
-	// the server there need not run again: go test remembers what they read from
-	// the environment, and what came of it.
+	// Settled prefers a port that depends only on the server's program and the directory
+	// from which it is started. Tests that found the server at that port before need not
+	// run again, because go test caches results by the environment variables that tests
+	// read.
 	Settled bool
 }
 
-// A Server is a private server process with its own data directory and port.
-// Hold on to it for as long as the server is needed: like an open file, it is
-// closed when it becomes garbage. Its methods may be called concurrently.
+// A Server is a private server process with its own data directory and port. Keep a
+// reference to it while the server is needed: like an open file, it is closed when it
+// becomes garbage. Its methods are safe for concurrent use.
 type Server struct {
 	spec   spec
 	dir    string
@@ -52,31 +52,31 @@ type Server struct {
 	process *process // nil while the server is down
 }
 
-// A spec says how to run one kind of server. The directory it is given belongs
-// to runAs, contains an empty subdirectory "data", and is where the Unix socket goes.
+// A spec describes how to run one kind of server. The server's directory belongs to runAs,
+// contains an empty subdirectory "data", and is the place of the Unix socket.
 type spec struct {
 	name    string
 	runAs   *syscall.Credential
-	durable bool // the data has to be on a disk
+	durable bool // the data must be on a disk
 	port    int  // preferred; 0 for any
 
-	// fill puts the initial content into the data directory, which is then
-	// handed over to runAs. It may be nil.
+	// fill writes the initial content of the data directory, which is then handed over to
+	// runAs. It may be nil.
 	fill func(ctx context.Context, data string) error
-	// command returns the absolute path of the program and its arguments,
-	// writing configuration files into dir if it needs any.
+	// command returns the absolute path of the program and its arguments. It writes
+	// configuration files into dir if necessary.
 	command func(dir string, port int) ([]string, error)
-	// ready reports whether the server answers. It asks through the socket in
-	// dir: another process's server may be listening on the port.
+	// ready returns an error unless the server responds. It connects through the socket in
+	// dir, because another process's server may be listening on the port.
 	ready func(ctx context.Context, dir string, port int) error
 	url   func(addr string) string
 
-	// terminate asks for an orderly shutdown, discard for the fastest end that
-	// leaves nothing behind outside of the directory.
+	// terminate requests an orderly shutdown. discard requests the fastest end that leaves
+	// nothing behind outside the directory.
 	terminate, discard syscall.Signal
 }
 
-// start runs a server in a new directory and waits until it answers.
+// start runs a server in a new directory and waits until it responds.
 func start(ctx context.Context, spec spec) (_ *Server, err error) {
 	dir, err := os.MkdirTemp(serverRoot(spec.durable), "fairlead-"+strings.ToLower(spec.name)+"-")
 	if err != nil {
@@ -123,18 +123,17 @@ func start(ctx context.Context, spec spec) (_ *Server, err error) {
 	return s, nil
 }
 
-// URL returns the address to connect to. Of a database server, it has the
-// rights of an administrator.
+// URL returns the URL of the server. For a database server, it grants administrator rights.
 func (s *Server) URL() string { return s.spec.url(s.Addr()) }
 
-// Addr returns the address to connect to as host:port.
+// Addr returns the server's address as host:port.
 func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
 
-// Dir returns the server's directory, which holds its data, log and Unix socket.
+// Dir returns the server's directory, which contains its data, log and Unix socket.
 func (s *Server) Dir() string { return s.dir }
 
-// PID returns the process id of the server, or 0 while it is down. The
-// processes of a PostgreSQL server are this one and its children.
+// PID returns the process ID of the server, or 0 while it is down. A PostgreSQL server
+// consists of this process and its children.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +143,8 @@ func (s *Server) PID() int {
 	return s.process.pid
 }
 
-// Kill ends the server and its children with SIGKILL, all at once, as a crash
-// would. [Server.Restart] brings it back with everything it had committed.
+// Kill kills the server and its children with SIGKILL, all at once, like a crash.
+// [Server.Restart] starts it again with all committed data.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +160,8 @@ func (s *Server) Kill() error {
 	return s.keeper.watch(0)
 }
 
-// Restart starts the server again on the same data and port, and waits until
-// it answers. A server that is running is first shut down in order.
+// Restart starts the server again with the same data and port, and waits until it responds.
+// A running server is shut down cleanly first.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.end(ctx, s.spec.terminate); err != nil {
 		return fmt.Errorf("restart %s: %w", s.spec.name, err)
@@ -173,7 +172,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the server and removes its directory. Stopping again does nothing.
+// Stop stops the server and removes its directory. Further calls do nothing.
 func (s *Server) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -201,10 +200,10 @@ func (s *Server) end(ctx context.Context, signal syscall.Signal) error {
 	return s.keeper.watch(0)
 }
 
-// errPortTaken says that another process listens on the server's port.
+// errPortTaken means that another process listens on the server's port.
 var errPortTaken = errors.New("port already in use")
 
-// launch starts the process and waits until it answers.
+// launch starts the process and waits until it responds.
 func (s *Server) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -218,7 +217,7 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Truncated, so that the log explains this start and no earlier one.
+	// Truncated, so that the log contains only this start.
 	log, err := os.Create(s.logPath())
 	if err != nil {
 		return err
@@ -277,14 +276,13 @@ func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
 
 const loopback = "127.0.0.1"
 
-// Ports of servers stay below the range from which the system takes the local
-// ports of outgoing connections: while a server is down, a client that keeps
-// reconnecting could otherwise be given the server's port and even connect to
-// itself, and the restart would fail.
+// Ports of servers are below the range from which the system takes local ports of outgoing
+// connections. Otherwise, while a server is down, a client that keeps reconnecting could be
+// given the server's port and even connect to itself, and the restart would fail.
 const lowestPort, firstEphemeralPort = 10_000, 32_768
 
-// freePort returns a port on which no process listens: the preferred one, if there is
-// one and it is free.
+// freePort returns a port on which no process listens. It returns the preferred port if
+// that is set and free.
 func freePort(ctx context.Context, preferred int) (int, error) {
 	const attempts = 100
 	var listening net.ListenConfig
@@ -303,7 +301,7 @@ func freePort(ctx context.Context, preferred int) (int, error) {
 	return 0, fmt.Errorf("no free port: %w", lastErr)
 }
 
-// port is the one to prefer for a server's program; 0 for any.
+// port returns the preferred port for a server's program; 0 means any.
 func (o Options) port(ctx context.Context, program string) (int, error) {
 	if !o.Settled {
 		return 0, nil

@@ -70,7 +70,7 @@ func TestRestartOfRunningServerKeepsDataAndAddress(t *testing.T) {
 	}
 }
 
-// Settled servers are found where they were before, unless the port is taken.
+// Settled servers have the same port as before, unless it is taken.
 func TestASettledServerKeepsItsPort(t *testing.T) {
 	tier.Long(t, "restarts servers of its own")
 	settled := func(ctx context.Context, options testdb.Options) (*testdb.Server, error) {
@@ -190,7 +190,7 @@ func TestServerEndsWithItsOwner(t *testing.T) {
 	}
 }
 
-// ownerEnv makes the test binary start a server and wait to be killed.
+// ownerEnv makes the test binary start a server and wait until it is killed.
 const ownerEnv = "FAIRLEAD_TESTDB_OWNER"
 
 func beTheOwnerIfAsked() {

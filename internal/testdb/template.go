@@ -15,17 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/usercache"
 )
 
-// A template is an initialised data directory. Making one takes a server
-// longer than everything else about its start, so it is made once per version
-// of the server and then copied.
+// A template is an initialized data directory. Creating one takes longer than the rest of a
+// server's start, so it is created once per version of the server and then copied.
 type template struct {
-	server     string // the server's program, asked for its version
+	server     string // the server's program, which reports its version
 	initialize []string
 	runAs      *syscall.Credential
 }
 
-// fillFromTemplate copies the template into the empty directory data, making
-// the template first if there is none.
+// fillFromTemplate copies the template into the empty directory data. It creates the
+// template first if necessary.
 func fillFromTemplate(ctx context.Context, t template, data string) error {
 	version, err := versionOf(ctx, t.server)
 	if err != nil {
@@ -35,7 +34,7 @@ func fillFromTemplate(ctx context.Context, t template, data string) error {
 	if err != nil {
 		return err
 	}
-	// Whatever could change the content is part of the name.
+	// Everything that affects the content is part of the name.
 	key := sha256.Sum256([]byte(version + "\n" + strings.Join(t.initialize, "\n")))
 	path := filepath.Join(cache, fmt.Sprintf("%s-%x", filepath.Base(t.server), key[:8]))
 	err = usercache.WithLock(path+".lock", func() error {
@@ -50,9 +49,9 @@ func fillFromTemplate(ctx context.Context, t template, data string) error {
 	return os.CopyFS(data, os.DirFS(path))
 }
 
-// make initialises a data directory and moves it to path in one step, so that
-// an interrupted one is never mistaken for a template. The work is done in the
-// temporary directory because the server's user may not enter the cache.
+// make initializes a data directory and moves it to path in one step, so that an incomplete
+// directory is never mistaken for a template. It works in the temporary directory, because
+// the server's user may not have access to the cache.
 func (t template) make(ctx context.Context, path string) (err error) {
 	scratch, err := os.MkdirTemp(temporaryRoot(), "fairlead-template-")
 	if err != nil {
@@ -84,8 +83,7 @@ func (t template) make(ctx context.Context, path string) (err error) {
 	return os.Rename(finished, path)
 }
 
-// dataArgument completes the last argument, which names the option for the
-// data directory.
+// dataArgument completes the last argument, which is the option for the data directory.
 func dataArgument(arguments []string, data string) []string {
 	last := len(arguments) - 1
 	return append(arguments[:last:last], arguments[last]+"="+data)

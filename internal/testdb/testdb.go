@@ -1,10 +1,10 @@
-// Package testdb gives tests and benchmarks private, real database servers.
+// Package testdb provides private, real database servers for tests and benchmarks.
 //
-// A test asks for a database and gets the URL of a fresh, empty one:
+// A test requests a database and gets the URL of a fresh, empty one:
 //
 //	store, err := postgres.Open(ctx, testdb.Postgres(t))
 //
-// The server behind it is found in this order:
+// The server is found in this order:
 //
 //  1. the server named by FAIRLEAD_TEST_POSTGRES or FAIRLEAD_TEST_MYSQL, an
 //     administrator's URL; the value "none" declares it unavailable;
@@ -13,14 +13,13 @@
 //  3. the same after installing the Debian package, when running as root;
 //  4. otherwise the test is skipped, or fails when REQUIRE_DBS=1.
 //
-// Tests that crash servers, and benchmarks, start their own with [StartPostgres],
+// Benchmarks and tests that crash servers start their own with [StartPostgres],
 // [StartMySQL], [StartPgBouncer] and [StartRedis].
 //
-// A private server listens on 127.0.0.1 and on a Unix socket, keeps its data in
-// a temporary directory, and never runs as root. It is stopped and its
-// directory removed when the process that started it ends, in whatever way it
-// ends: see keeper. Nothing here leaves a goroutine behind, so tests may
-// check for leaks.
+// A private server listens on 127.0.0.1 and on a Unix socket, stores its data in a
+// temporary directory, and never runs as root. When the process that started it ends, in
+// whatever way, the server is stopped and its directory removed: see keeper. Package testdb
+// leaves no goroutines behind, so tests may check for leaks.
 package testdb
 
 import (
@@ -32,29 +31,29 @@ import (
 	"testing"
 )
 
-// Environment variables that steer where servers come from.
+// Environment variables that select the servers.
 const (
-	// PostgresEnv holds the administrator's URL of a PostgreSQL server to use.
+	// PostgresEnv is the administrator's URL of a PostgreSQL server to use.
 	PostgresEnv = "FAIRLEAD_TEST_POSTGRES"
-	// MySQLEnv holds the administrator's URL of a MariaDB or MySQL server to use.
+	// MySQLEnv is the administrator's URL of a MariaDB or MySQL server to use.
 	MySQLEnv = "FAIRLEAD_TEST_MYSQL"
-	// PostgresBinEnv names the directory of the programs of another PostgreSQL than the
-	// installed one, for private servers. As root, its path must be open to the
-	// unprivileged user that the server runs as.
+	// PostgresBinEnv is the directory of the programs of a PostgreSQL other than the
+	// installed one, for private servers. If tests run as root, the server's unprivileged
+	// user must have access to it.
 	PostgresBinEnv = "FAIRLEAD_TEST_POSTGRES_BIN"
-	// RequireEnv set to "1" turns a missing server from a skip into a failure.
+	// RequireEnv, if set to "1", makes tests fail rather than skip if a server is missing.
 	RequireEnv = "REQUIRE_DBS"
 
-	// Unavailable is the value of PostgresEnv or MySQLEnv that says that there
-	// is no such server and that none should be looked for.
+	// Unavailable is the value of PostgresEnv or MySQLEnv that declares the server
+	// unavailable, so that testdb does not look for one.
 	Unavailable = "none"
 )
 
-// ErrUnavailable says that a server is neither installed nor installable.
+// ErrUnavailable means that a server is neither installed nor installable.
 var ErrUnavailable = errors.New("server unavailable")
 
-// The servers shared by all tests of one test binary. They are never stopped
-// by a test: the keeper of each stops it when the binary ends.
+// Servers shared by all tests of a test binary. Tests never stop them: each server's keeper
+// stops it when the binary ends.
 var (
 	sharedPostgres = sharedServer{env: PostgresEnv, start: StartPostgres}
 	sharedMySQL    = sharedServer{env: MySQLEnv, start: StartMySQL}
@@ -99,8 +98,8 @@ func Redis(t testing.TB) string {
 // Required reports whether a missing server is a failure rather than a skip.
 func Required() bool { return os.Getenv(RequireEnv) == "1" }
 
-// Program returns the path of an installed program. If it is missing, the test is skipped, or
-// fails if everything has to be there.
+// Program returns the path of an installed program. If it is missing, the test is skipped,
+// or fails if all servers are required.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -117,7 +116,7 @@ type sharedServer struct {
 
 	once     sync.Once
 	adminURL string
-	server   *Server // keeps the server alive, if we started it
+	server   *Server // keeps the server alive, if this process started it
 	err      error
 }
 

@@ -18,16 +18,16 @@ import (
 
 func TestMain(m *testing.M) {
 	beTheOwnerIfAsked()
-	// A shared server must not look like a leak to the packages that use one.
+	// A shared server must not look like a leak to packages that use one.
 	goleak.VerifyTestMain(m)
 }
 
-// The databases under test, with what differs between them.
+// Databases under test and their differences.
 var databases = []struct {
 	name   string
 	fresh  func(testing.TB) string
 	start  func(context.Context, testdb.Options) (*testdb.Server, error)
-	tables string // counts the tables of the current database
+	tables string // query for the number of tables in the current database
 }{
 	{"postgres", testdb.Postgres, testdb.StartPostgres, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"},
 	{"mysql", testdb.MySQL, testdb.StartMySQL, "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()"},

@@ -12,20 +12,20 @@ import (
 	"testing"
 )
 
-// Env names the environment variable that holds the absolute path of a built program.
-// Without it, each test binary builds the program itself.
+// Env is the environment variable with the absolute path of a built program. Without it,
+// each test binary builds the program itself.
 const Env = "FAIRLEAD_TEST_PROGRAM"
 
 const module = "github.com/fairlead-io/fairlead"
 
-// built is the program that this test binary has built, if it has.
+// built is the program built by this test binary, if any.
 var built struct {
 	sync.Mutex
 	dir, path string
 	err       error
 }
 
-// Path returns the path of the program. The first call builds it unless [Env] names one.
+// Path returns the path of the program. The first call builds it unless [Env] is set.
 func Path(tb testing.TB) string {
 	tb.Helper()
 	if given := os.Getenv(Env); filepath.IsAbs(given) {
@@ -44,7 +44,7 @@ func Path(tb testing.TB) string {
 	return built.path
 }
 
-// Remove removes the program that Path has built. Call it in TestMain, after the tests.
+// Remove removes the program built by Path. Call it in TestMain, after the tests.
 func Remove() {
 	built.Lock()
 	defer built.Unlock()
@@ -54,7 +54,7 @@ func Remove() {
 }
 
 // build builds the program in its own module, because modules of tests do not require all
-// that it depends on.
+// its dependencies.
 func build() (dir, path string, err error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// event is a line of go test -json; see "go doc test2json" and "go help buildjson".
+// event is a line of the output of go test -json; see "go doc test2json" and "go help
+// buildjson".
 type event struct {
 	Action  string
 	Package string
@@ -16,11 +17,11 @@ type event struct {
 	Key     string // of an attribute
 	Value   string
 
-	ImportPath  string // of a package under build
-	FailedBuild string // ImportPath of the build for which a package failed
+	ImportPath  string // package being built
+	FailedBuild string // ImportPath of the build that made a package fail
 }
 
-// parse returns the event of a line, if it is one.
+// parse decodes a line as an event, if it is one.
 func parse(line string) (event, bool) {
 	var e event
 	err := json.Unmarshal([]byte(line), &e)
@@ -30,7 +31,7 @@ func parse(line string) (event, bool) {
 // ends reports whether the event is the end of a test or of a package.
 func (e event) ends() bool { return slices.Contains([]string{"pass", "fail", "skip"}, e.Action) }
 
-// isClosing reports whether a line is the one that go test prints for a package.
+// isClosing reports whether a line is go test's result line of a package.
 func isClosing(line string) bool { return hasAnyPrefix(line, "ok  \t", "FAIL\t", "?   \t") }
 
 // isAnnouncement reports whether go test wrote a line, rather than the test.

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// failure is a test, a package or a check that failed.
+// failure is a failed test, package or check.
 type failure struct {
 	call   call
 	path   string   // import path; for a check, its command
-	test   string   // empty if it is the package or the check as a whole
-	output string   // of the test itself
-	seeds  []string // environment variables that draw the same again
-	flags  []string // that draw the same again
-	check  *check   // nil if it is a test
-	log    string   // file with the whole output
+	test   string   // empty for a package or check as a whole
+	output string   // output of the test itself
+	seeds  []string // environment variables that repeat the random choices
+	flags  []string // flags that repeat the random choices
+	check  *check   // nil for a test
+	log    string   // file with the complete output
 }
 
 func (f *failure) String() string {
@@ -32,7 +32,7 @@ func (f *failure) String() string {
 	}
 }
 
-// again returns the call that repeats the failed test alone, with the same seed.
+// again returns the call that repeats only the failed test, with the same seed.
 func (f *failure) again() call {
 	c := f.call
 	c.packages = []string{f.path}
@@ -51,7 +51,7 @@ func (f *failure) again() call {
 	return c
 }
 
-// withoutSelection drops flags that choose tests, or how many packages run at once.
+// withoutSelection removes flags that select tests or the number of parallel packages.
 func withoutSelection(flags []string) []string {
 	var kept []string
 	for i := 0; i < len(flags); i++ {
@@ -66,7 +66,7 @@ func withoutSelection(flags []string) []string {
 	return kept
 }
 
-// selection returns the flag that chooses tests, if there is one.
+// selection returns the flag that selects tests, if there is one.
 func selection(flags []string) []string {
 	if i := slices.Index(flags, "-run"); i >= 0 && i+1 < len(flags) {
 		return flags[i : i+2]
@@ -74,7 +74,7 @@ func selection(flags []string) []string {
 	return nil
 }
 
-// command returns the line of a shell that repeats the failure.
+// command returns the shell command that repeats the failure.
 func (f *failure) command() string {
 	if f.check != nil {
 		return in(f.check.dir, strings.Join(f.check.command, " "))
@@ -107,7 +107,7 @@ func depth(dir string) int {
 	return strings.Count(dir, "/") + 1
 }
 
-// plain matches words that a shell takes as they are.
+// plain matches words that need no quoting in a shell.
 var plain = regexp.MustCompile(`^[\w./:=@%+,-]+$`)
 
 func quoted(word string) string {
@@ -117,7 +117,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// arguments returns what go is called with.
+// arguments returns the arguments of the go command.
 func (c call) arguments() []string {
 	arguments := append([]string{"test", "-json"}, c.flags...)
 	if c.tests != nil {
@@ -126,13 +126,13 @@ func (c call) arguments() []string {
 	return append(arguments, c.packages...)
 }
 
-// logsDir holds the output of failures, below the root.
+// logsDir is the directory below the root for the output of failures.
 const logsDir = "bin/test-logs"
 
-// unsafe matches what is replaced in the names of files.
+// unsafe matches characters that are replaced in file names.
 var unsafe = regexp.MustCompile(`[^\w.-]+`)
 
-// save writes the whole output to a file of its own below root, and notes its name.
+// save writes the complete output to a file below root and records its name.
 func (f *failure) save(root string) error {
 	dir := filepath.Join(root, logsDir)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -151,7 +151,7 @@ func (f *failure) save(root string) error {
 	return file.Close()
 }
 
-// excerpt returns the first lines of the output, without what go test itself says.
+// excerpt returns the first lines of the output, without the lines of go test itself.
 func (f *failure) excerpt() []string {
 	const most = 30
 	var lines []string

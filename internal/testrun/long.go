@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// longTests are the tests that reported the attribute "long": by the directory of the
-// module and the import path of the package.
+// longTests contains the tests with the attribute "long", by module directory and import
+// path.
 type longTests map[string]map[string][]string
 
-// add notes a test.
+// add adds a test.
 func (l longTests) add(dir, pkg, test string) {
 	if l[dir] == nil {
 		l[dir] = map[string][]string{}
@@ -24,8 +24,8 @@ func (l longTests) add(dir, pkg, test string) {
 	l[dir][pkg] = append(l[dir][pkg], test)
 }
 
-// calls returns one call of go test for each package that has long tests, the slowest
-// packages first.
+// calls returns one call of go test for each package with long tests, the slowest packages
+// first.
 func (l longTests) calls(flags []string) []call {
 	var calls []call
 	for _, dir := range slices.Sorted(maps.Keys(l)) {
@@ -41,7 +41,7 @@ func (l longTests) calls(flags []string) []call {
 	return calls
 }
 
-// rank is the place of a call's package among the slowest.
+// rank returns the position of a call's package among the slowest.
 func (c call) rank() int {
 	for i, slow := range slowest {
 		if c.dir == "." && strings.HasSuffix(c.packages[0], strings.TrimPrefix(slow, ".")) {
@@ -51,7 +51,7 @@ func (c call) rank() int {
 	return len(slowest)
 }
 
-// of returns the long tests of packages of the main module.
+// of returns the long tests in packages of the main module.
 func (l longTests) of(paths []string) longTests {
 	chosen := longTests{}
 	for _, path := range paths {
@@ -62,7 +62,7 @@ func (l longTests) of(paths []string) longTests {
 	return chosen
 }
 
-// topmost returns the tests that are not part of another one of them.
+// topmost returns the tests that are not subtests of others in the list.
 func topmost(tests []string) []string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(tests)))
 	return slices.DeleteFunc(slices.Clone(sorted), func(test string) bool {
@@ -70,7 +70,7 @@ func topmost(tests []string) []string {
 	})
 }
 
-// pattern returns the argument of -run that chooses tests by their full names.
+// pattern returns the -run argument that selects tests by their full names.
 func pattern(tests []string) string {
 	var choices []string
 	for _, test := range tests {
@@ -83,7 +83,8 @@ func pattern(tests []string) string {
 	return strings.Join(choices, "|")
 }
 
-// readLong reads the long tests that the first tier has found, or returns nil.
+// readLong reads the long tests recorded by the first tier. If there is no record, it
+// returns nil.
 func readLong(file string) (longTests, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

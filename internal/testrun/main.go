@@ -5,18 +5,18 @@
 //	testrun all [flag of go test ...] [-- package ...]
 //	testrun needs first|second|all
 //
-// The first tier proves a checkout: go test -short in every module that people build. The
-// second adds the tests that report the attribute "long" (see internal/tier), the race
-// detector, the modules that take minutes to compile, and static checks. With packages, it
-// runs those of the main module alone.
+// The first tier checks a source tree: go test -short in every module that people build.
+// The second tier adds the tests with the attribute "long" (see internal/tier), the race
+// detector, the modules that take minutes to compile, and static checks. If packages are
+// given, testrun runs only those, in the main module.
 //
-// It prints the line of a package as soon as the package ends, with how many of how many
-// have ended, and names every half minute what still runs. A failure stops nothing. A
-// failure of the second tier is repeated once with the same seed: if it passes then, it is
-// a warning. The output ends with one summary: the lines of each failure, its seed, and
-// the command that reproduces it.
+// It prints the result of a package as soon as the package ends, with the number of
+// finished packages, and every half minute lists the packages still running. It continues
+// after failures. A failure in the second tier is repeated once with the same seed: if it
+// passes then, it is a warning. The output ends with a summary: the lines of each failure,
+// its seed, and the command that reproduces it.
 //
-// "testrun needs" installs the programs that a tier uses, or says which are missing and
+// "testrun needs" installs the programs that a tier uses, or reports the missing ones and
 // how to allow their installation. See internal/install.
 package main
 
@@ -77,7 +77,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) int {
 	return 0
 }
 
-// tiersOf returns the tiers that an argument names, or nil.
+// tiersOf returns the tiers for an argument, or nil if it is invalid.
 func tiersOf(argument string) []tierName {
 	return map[string][]tierName{"first": {first}, "second": {second}, "all": {first, second}}[argument]
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// asCommand makes the test binary behave as the command itself.
+// asCommand makes the test binary behave like the command itself.
 const asCommand = "FAIRLEAD_TESTRUN"
 
 func TestMain(m *testing.M) {
@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// passing is a module whose tests pass: a package with a long test and one that has a full
-// size, a package with a skipped test, and one without tests.
+// passing is a module whose tests pass: a package with a long test and a test with two
+// sizes, a package with a skipped test, and a package without tests.
 var passing = map[string]string{
 	"go.mod": "module example.com/m\n\ngo 1.26\n",
 	"m.go":   "package m\n",
@@ -67,7 +67,7 @@ func TestBad(t *testing.T) {
 	"odd/a_test.go": "package odd\n\nvar x int = \"no number\"\n",
 }
 
-// flaky is a package with a long test that fails once unless it gets its seed.
+// flaky is a package with a long test that fails in its first run, without its seed.
 var flaky = map[string]string{
 	"flaky/a_test.go": `package flaky
 
@@ -121,8 +121,8 @@ func testrun(t *testing.T, dir string, arguments ...string) (output string, code
 	return written.String(), command.ProcessState.ExitCode()
 }
 
-// expect requires an exit code, lines that match regular expressions, and texts that the
-// output does not have.
+// expect requires an exit code, lines that match regular expressions, and the absence of
+// some texts.
 func expect(t *testing.T, output string, code, wantCode int, lines, without []string) {
 	t.Helper()
 	if code != wantCode {

@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/install"
 )
 
-// need is a program that tests use.
+// need is a program used by tests.
 type need struct {
 	name     string
-	tier     tierName // the first one that uses it
-	programs []string // patterns of files, or names on the PATH: one of them is enough
-	env      []string // variables that name another one
-	packages []string // of Debian
+	tier     tierName // the first tier that uses it
+	programs []string // file patterns, or names on the PATH; one of them is enough
+	env      []string // environment variables that specify an alternative
+	packages []string // Debian packages
 }
 
 var needs = []need{
@@ -49,8 +49,8 @@ func (n need) met() bool {
 		})
 }
 
-// provide installs what a tier needs and the machine lacks. Where that is not allowed, it
-// prints one line: what is missing, and how to allow its installation.
+// provide installs the missing programs of a tier. If that is not allowed, it prints one
+// line with the missing programs and the way to allow their installation.
 func provide(ctx context.Context, tiers string, out io.Writer) {
 	var names, packages []string
 	for _, n := range needs {
@@ -71,7 +71,8 @@ func provide(ctx context.Context, tiers string, out io.Writer) {
 	}
 }
 
-// refusal says what is missing, why it is not installed, and how to have it installed.
+// refusal returns a message with the missing programs, why they are not installed, and how
+// to install them.
 func refusal(names, packages []string, why error) string {
 	return fmt.Sprintf("Not installed: %s. Nothing is installed here, because %v, and tests that need these programs are skipped. To install them: sudo apt-get install %s, or sudo %s=1 make test",
 		strings.Join(names, ", "), why, strings.Join(packages, " "), install.Env)

@@ -9,25 +9,25 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// packageRun is a package under test.
+// packageRun is the run of a package's tests.
 type packageRun struct {
 	call    call
 	path    string
 	begun   time.Time
-	current string              // the test that began last, while it runs
-	tests   map[string]*testRun // by name; "" for what belongs to no test
-	order   []string            // names, as the tests began
-	ended   map[string]int      // how many tests ended, by action
-	closing string              // the package's line in the output of go test
-	skipped map[string]int      // reasons for which tests were skipped
+	current string              // the test that started last, while it runs
+	tests   map[string]*testRun // by name; "" for output outside any test
+	order   []string            // names in order of start
+	ended   map[string]int      // number of ended tests by result
+	closing string              // result line of the package in the output of go test
+	skipped map[string]int      // number of skipped tests by reason
 }
 
-// testRun is a test under way, or one that failed.
+// testRun is a running or failed test.
 type testRun struct {
 	written strings.Builder
 	seeds   []string
 	long    bool
-	action  string // how it ended; empty while it runs
+	action  string // result; empty while the test runs
 }
 
 func newPackageRun(c call, path string, now time.Time) *packageRun {
@@ -43,7 +43,8 @@ func (p *packageRun) test(name string) *testRun {
 	return t
 }
 
-// note takes an event of a test. It returns the text to show at once in a verbose run.
+// note processes an event of a test. It returns the text to show immediately in verbose
+// mode.
 func (p *packageRun) note(e event) string {
 	t := p.test(e.Test)
 	switch {
@@ -80,10 +81,10 @@ func (p *packageRun) end(e event, t *testRun) {
 	}
 }
 
-// place matches where a line of a test's output was written.
+// place matches the file and line at the beginning of test output.
 var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
 
-// reason returns the last thing that a skipped test wrote.
+// reason returns the last line that a skipped test wrote.
 func reason(written string) string {
 	last := "no reason given"
 	for line := range strings.Lines(written) {
@@ -94,9 +95,9 @@ func reason(written string) string {
 	return last
 }
 
-// failures returns the failures of a package: each failed test that wrote something itself
+// failures returns the failures of a package: each failed test that wrote output of its own
 // or has no failed subtest. If no test failed, the package itself is the failure, with the
-// output of the tests that did not end.
+// output of the unfinished tests.
 func (p *packageRun) failures() []*failure {
 	var found []*failure
 	for _, name := range p.order {
@@ -137,11 +138,11 @@ func wroteItself(t *testRun) bool {
 	return false
 }
 
-// rapidSeed matches the seed that a property test of package rapid prints.
+// rapidSeed matches the seed printed by a property test of package rapid.
 var rapidSeed = regexp.MustCompile(`-rapid\.seed=(\d+)`)
 
-// failure describes the failure of a test, or of the package if the name is empty. Its
-// seeds are those of the test, of the tests that it is part of, and of its parts.
+// failure returns the failure of a test, or of the package if the name is empty. It
+// includes the seeds of the test, its parents and its subtests.
 func (p *packageRun) failure(name, output string) *failure {
 	f := &failure{call: p.call, path: p.path, test: name, output: output}
 	for _, other := range p.order {

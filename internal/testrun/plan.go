@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// tierName names one of the two tiers.
+// tierName identifies one of the two tiers.
 type tierName string
 
 const (
@@ -19,12 +19,12 @@ const (
 	second tierName = "second"
 )
 
-// plan holds the caller's arguments.
+// plan contains the caller's arguments.
 type plan struct {
 	root     string // directory of the main module
 	tiers    []tierName
-	flags    []string // of go test, for every call
-	packages []string // of the main module; nil: everything
+	flags    []string // flags of go test for every call
+	packages []string // packages of the main module; nil for all
 }
 
 // whole reports whether the plan runs every test of its tiers.
@@ -35,7 +35,7 @@ func (p plan) whole() bool {
 	})
 }
 
-// verbose reports whether the flags ask for the output of passing tests too.
+// verbose reports whether the flags request the output of passing tests.
 func (p plan) verbose() bool {
 	return slices.ContainsFunc(p.flags, func(flag string) bool {
 		name, value, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
@@ -43,7 +43,7 @@ func (p plan) verbose() bool {
 	})
 }
 
-// step is a part of a tier. Its calls run next to each other.
+// step is a part of a tier. Its calls run in parallel.
 type step struct {
 	name   string
 	calls  []call
@@ -52,38 +52,38 @@ type step struct {
 
 // call is one call of go test.
 type call struct {
-	dir      string   // the module, below the root
+	dir      string   // directory of the module below the root
 	packages []string // patterns or import paths
 	flags    []string
 	env      []string
-	tests    []string // names to run; nil: all
+	tests    []string // names of the tests to run; nil for all
 	program  bool     // the tests run ./cmd/fairlead
 }
 
-// check is a command that must succeed and print nothing to standard output.
+// check is a command that must succeed and write nothing to standard output.
 type check struct {
 	dir     string
 	command []string
 }
 
 const (
-	atOnce  = 3     // packages that are tested at the same time; much of their time is waiting
-	timeout = "30m" // after this time, a package counts as hung
+	atOnce  = 3     // packages tested in parallel; they spend much of their time waiting
+	timeout = "30m" // a package that runs longer counts as hung
 )
 
-// slowest lists packages in the order in which go test starts them: nothing would run next
-// to a slow package that starts last.
+// slowest lists slow packages in the order in which go test starts them. A slow package
+// that started last would run alone at the end.
 var slowest = []string{"./postgres", "./mysql", "./cmd/fairlead", "./sim", "./sqlite", "./server", "./console", "./cdc", ".", "./worker", "./external"}
 
-// modules hold tests of the first tier, besides the main module: grpc-go and the driver of
-// Chromium are dependencies that no user of the library should have.
+// modules lists the modules besides the main one with tests of the first tier. They are
+// separate so that users of the library do not depend on grpc-go and the Chromium driver.
 var modules = []string{"tests/grpc", "tests/browser"}
 
-// always runs tests again that passed before. It is for modules whose tests run or read the
-// main module: go test does not notice that this has changed.
+// always repeats tests that passed before. It is for modules whose tests run or read the
+// main module, because go test does not detect changes of that module.
 const always = "-count=1"
 
-// firstSteps tests every package with -short.
+// firstSteps returns the steps that test every package with -short.
 func (p plan) firstSteps() []step {
 	short := []string{"-short", "-timeout", timeout}
 	if p.packages != nil {
@@ -97,8 +97,8 @@ func (p plan) firstSteps() []step {
 	return []step{s}
 }
 
-// secondSteps tests what the first tier leaves out. Without a record of the first tier, it
-// tests everything at full size.
+// secondSteps returns the steps that test what the first tier omits. Without a record of
+// the first tier, they test everything at full size.
 func (p plan) secondSteps(long longTests) []step {
 	full := []string{"-timeout", timeout}
 	tests := step{name: "long tests, at full size"}
@@ -119,8 +119,8 @@ func (p plan) secondSteps(long longTests) []step {
 	return []step{tests, p.raceStep(), p.heavyStep(full), p.checkStep()}
 }
 
-// heavyStep tests modules that take minutes to compile: the parser of MySQL's grammar, Helm
-// and the types of Kubernetes.
+// heavyStep returns the step for modules that take minutes to compile: the parser of
+// MySQL's grammar, Helm and the types of Kubernetes.
 func (p plan) heavyStep(flags []string) step {
 	s := step{name: "MySQL's grammar and deploy/"}
 	for _, module := range p.existing([]string{"tests/deploy", "tests/mysqlgrammar"}) {
@@ -129,10 +129,9 @@ func (p plan) heavyStep(flags []string) step {
 	return s
 }
 
-// Packages whose goroutines the race detector watches. Packages without goroutines or
-// state are left out, and so are tests that draw models: they take their time, and the
-// detector sees few steps of them. Of the stores, only the tests run that have goroutines
-// meet.
+// Packages tested with the race detector. Packages without goroutines or state are omitted,
+// as are model-based tests: they are slow, and the detector sees few of their steps. For
+// stores, only tests with interacting goroutines run.
 var (
 	racePackages = []string{"./engine/...", "./internal/cli", "./sim/faulty/...", "./internal/..."}
 	raceStores   = []string{"./mysql", "./postgres"}
@@ -143,10 +142,10 @@ const (
 	raceChosen = `^Test(Store|Caller.*|ACaller.*|Process.*)$/^(Contention|Races|Listen|Reap|Keys|Gates)$`
 )
 
-// raceStep runs tests with the race detector. It does not watch SQLite itself: translated
-// from C, it took two thirds of the time of the engine's tests, and its races are not ours.
-// By default a program stays for another second, for goroutines that are left to meet;
-// tests leave none.
+// raceStep returns the step that runs tests with the race detector. The detector does not
+// instrument SQLite, because that code, translated from C, took two thirds of the engine's
+// test time and its races are not ours. By default, a program waits a second at exit for
+// remaining goroutines; the tests leave none.
 func (p plan) raceStep() step {
 	flags := []string{"-race", "-short", "-gcflags=modernc.org/...=-race=false -d=checkptr=0", "-timeout", timeout}
 	env := []string{"CGO_ENABLED=1", "GORACE=atexit_sleep_ms=100"}
@@ -160,7 +159,7 @@ func (p plan) raceStep() step {
 	return s
 }
 
-// checkStep checks what no test does, in all modules.
+// checkStep returns the step with static checks in all modules.
 func (p plan) checkStep() step {
 	s := step{name: "go vet and gofmt", checks: []check{{".", []string{"gofmt", "-l", "."}}}}
 	for _, dir := range p.existing([]string{".", "tests/grpc", "tests/browser", "tests/mysqlgrammar", "tests/deploy", "bench", "bench/riversqlite"}) {
@@ -169,7 +168,7 @@ func (p plan) checkStep() step {
 	return s
 }
 
-// existing returns those of the directories, or patterns of packages, that the module has.
+// existing returns the directories or package patterns that exist in the module.
 func (p plan) existing(dirs []string) []string {
 	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(p.root, strings.TrimSuffix(dir, "/...")))
@@ -177,8 +176,8 @@ func (p plan) existing(dirs []string) []string {
 	})
 }
 
-// list returns the import paths of the packages of a call. It returns none if they cannot
-// be listed: go test then reports why.
+// list returns the import paths of the packages in a call. If they cannot be listed, it
+// returns none, and go test reports the reason.
 func (c call) list(ctx context.Context, root string) []string {
 	command := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "--"}, c.packages...)...)
 	command.Dir = filepath.Join(root, c.dir)

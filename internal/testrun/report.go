@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// report turns the events of go test into lines for people. It belongs to one goroutine.
+// report converts events of go test to readable lines. It belongs to one goroutine.
 type report struct {
 	out     io.Writer
 	now     func() time.Time
 	begun   time.Time
-	total   int    // packages of the step; zero if that is unknown
-	root    string // what the paths of all packages begin with
+	total   int    // packages in the step; 0 if unknown
+	root    string // common prefix of all package paths
 	verbose bool
-	home    string // directory below which the output of failures is kept
+	home    string // parent directory for the output of failures
 
 	running  map[string]*packageRun
-	builds   map[string]string // output of the compiler
+	builds   map[string]string // compiler output
 	done     int
-	passed   int // tests
+	passed   int // passed tests
 	skipped  map[string]int
 	long     longTests
 	failures []*failure
-	results  map[string]map[string]string // how tests ended, by package and name; of long tests alone
+	results  map[string]map[string]string // results of long tests by package and name
 }
 
 func newReport(out io.Writer, now func() time.Time, home string) *report {
 	return &report{out: out, now: now, begun: now(), home: home, running: map[string]*packageRun{}, builds: map[string]string{}, skipped: map[string]int{}, long: longTests{}, results: map[string]map[string]string{}}
 }
 
-// begin starts a step with so many packages.
+// begin starts a step with the given packages.
 func (r *report) begin(packages []string) {
 	r.total, r.done, r.root = len(packages), 0, commonRoot(packages)
 }
 
-// line takes a line of a call of go test. It prints one that is no event as it is.
+// line processes a line from a call of go test. It prints lines that are not events.
 func (r *report) line(c call, text string) {
 	e, ok := parse(text)
 	switch {
@@ -67,7 +67,7 @@ func (r *report) event(c call, e event) {
 	}
 }
 
-// end prints the line of a package that has ended, after the lines of its failures.
+// end prints the result line of a package, after its failures.
 func (r *report) end(p *packageRun, failed bool) {
 	delete(r.running, p.path)
 	r.done++
@@ -90,13 +90,13 @@ func (r *report) end(p *packageRun, failed bool) {
 		}
 	}
 	closing := p.closing
-	if closing == "" { // go test always has one
+	if closing == "" { // go test always prints one
 		closing = map[bool]string{false: "ok  \t", true: "FAIL\t"}[failed] + p.path
 	}
 	fmt.Fprintf(r.out, "%s\t[%s]\n", closing, r.progress())
 }
 
-// fail notes a failure, shows it and keeps its output in a file.
+// fail records and prints a failure and saves its output in a file.
 func (r *report) fail(f *failure) {
 	r.failures = append(r.failures, f)
 	if err := f.save(r.home); err != nil {
@@ -105,7 +105,7 @@ func (r *report) fail(f *failure) {
 	f.print(r.out)
 }
 
-// print shows a failure and how to repeat it.
+// print prints a failure and how to reproduce it.
 func (f *failure) print(out io.Writer) {
 	fmt.Fprintf(out, "--- FAIL: %v\n", f)
 	for _, line := range f.excerpt() {
@@ -118,7 +118,7 @@ func (f *failure) print(out io.Writer) {
 	fmt.Fprintln(out, "    reproduce: "+f.command())
 }
 
-// abandon notes the packages of a call that did not end, because go test was ended.
+// abandon records the packages of a call that did not end because go test was killed.
 func (r *report) abandon(c call) {
 	for name, p := range r.running {
 		if p.call.dir == c.dir && slices.Equal(p.call.packages, c.packages) && slices.Equal(p.call.flags, c.flags) {
@@ -131,7 +131,7 @@ func (r *report) abandon(c call) {
 	}
 }
 
-// remind names what still runs.
+// remind lists the packages that are still running.
 func (r *report) remind() {
 	if len(r.running) == 0 {
 		fmt.Fprintf(r.out, "[%s] compiling\n", r.progress())
@@ -149,7 +149,7 @@ func (r *report) remind() {
 	fmt.Fprintf(r.out, "[%s] running: %s\n", r.progress(), strings.Join(still, ", "))
 }
 
-// progress says how many packages of the step have ended, and after how long.
+// progress returns the number of finished packages in the step and the elapsed time.
 func (r *report) progress() string {
 	after := r.now().Sub(r.begun).Round(time.Second)
 	if r.total == 0 {
@@ -158,7 +158,7 @@ func (r *report) progress() string {
 	return fmt.Sprintf("%d/%d, %v", r.done, r.total, after)
 }
 
-// short returns the name of a package below what all have in common.
+// short returns the name of a package below the common root.
 func (r *report) short(name string) string {
 	if below, ok := strings.CutPrefix(name, r.root+"/"); ok {
 		return below
@@ -166,7 +166,7 @@ func (r *report) short(name string) string {
 	return path.Base(name)
 }
 
-// commonRoot returns the longest path that all paths are or lie below.
+// commonRoot returns the longest path that contains all paths.
 func commonRoot(paths []string) string {
 	if len(paths) == 0 {
 		return ""

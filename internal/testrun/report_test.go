@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// reported returns what a report prints for events that come a second apart.
+// reported returns the output of a report for events one second apart.
 func reported(t *testing.T, packages []string, events ...event) (text string, r *report) {
 	t.Helper()
 	var out strings.Builder

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
-// remind is the interval at which the packages that still run are named.
+// remind is the interval at which the packages still running are listed.
 const remind = 30 * time.Second
 
 // session runs a plan.
@@ -27,7 +27,7 @@ type session struct {
 	out    io.Writer
 	report *report
 	build  func() (string, error) // builds the program once and returns its path
-	flakes []*failure             // of the second tier: they passed when they were repeated
+	flakes []*failure             // failures of the second tier that passed when repeated
 }
 
 func newSession(p plan, out io.Writer) *session {
@@ -37,7 +37,7 @@ func newSession(p plan, out io.Writer) *session {
 	return s
 }
 
-// buildProgram builds the program that tests of other modules run.
+// buildProgram builds the program run by tests of other modules.
 func (s *session) buildProgram() (string, error) {
 	program := filepath.Join(s.plan.root, "bin", "fairlead-test")
 	command := exec.CommandContext(context.Background(), "go", "build", "-o", program, "./cmd/fairlead")
@@ -50,7 +50,7 @@ func (s *session) buildProgram() (string, error) {
 
 func (s *session) longFile() string { return filepath.Join(s.plan.root, "bin", "long-tests.json") }
 
-// play runs all tiers of the plan, prints the summary and reports whether all is well.
+// play runs all tiers of the plan, prints the summary and reports success.
 func (s *session) play(ctx context.Context) bool {
 	if err := os.RemoveAll(filepath.Join(s.plan.root, logsDir)); err != nil {
 		fmt.Fprintln(s.out, "testrun:", err)
@@ -106,7 +106,7 @@ func (s *session) playSecond(ctx context.Context) error {
 	return nil
 }
 
-// requireAll fails for each long test that the second tier did not run either.
+// requireAll reports a failure for each long test that the second tier did not run either.
 func (s *session) requireAll(long longTests) {
 	for dir, packages := range long {
 		for pkg, tests := range packages {
@@ -119,7 +119,7 @@ func (s *session) requireAll(long longTests) {
 	}
 }
 
-// playStep runs the calls of a step, some at a time, and its checks.
+// playStep runs the calls of a step, some in parallel, and its checks.
 func (s *session) playStep(ctx context.Context, st step, t tierName) {
 	if ctx.Err() != nil || len(st.calls)+len(st.checks) == 0 {
 		return
@@ -141,14 +141,14 @@ func (s *session) playStep(ctx context.Context, st step, t tierName) {
 	}
 }
 
-// lines is output of a call of go test, or its end.
+// lines is output from a call of go test, or its end.
 type lines struct {
 	call call
 	text string // empty at the end of the call
 	err  error
 }
 
-// callAll calls go test, some calls at a time, and reports what they write.
+// callAll runs calls of go test, some in parallel, and reports their output.
 func (s *session) callAll(ctx context.Context, calls []call) {
 	written, turns := make(chan lines), make(chan struct{}, atOnce)
 	var group sync.WaitGroup
@@ -183,8 +183,8 @@ func (s *session) callAll(ctx context.Context, calls []call) {
 	}
 }
 
-// ended notes a call that has ended. If it failed although each of its packages passed,
-// such as for a pattern that matches nothing, the call itself is the failure.
+// ended processes the end of a call. If the call failed although each of its packages
+// passed, for example because a pattern matches nothing, the call itself is the failure.
 func (s *session) ended(c call, err error) {
 	before := len(s.report.failures)
 	s.report.abandon(c)
@@ -194,7 +194,7 @@ func (s *session) ended(c call, err error) {
 	}
 }
 
-// call runs go test and passes its lines on.
+// call runs go test and sends its output to written.
 func (s *session) call(ctx context.Context, asked call, written chan<- lines) error {
 	if ctx.Err() != nil {
 		return nil
@@ -209,7 +209,7 @@ func (s *session) call(ctx context.Context, asked call, written chan<- lines) er
 	}
 	command := exec.CommandContext(ctx, "go", c.arguments()...)
 	command.Dir, command.Env, command.Stderr = filepath.Join(s.plan.root, c.dir), append(os.Environ(), c.env...), os.Stderr
-	// Ended gently, tests remove what they made.
+	// After an orderly end, tests remove what they created.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
 	output, err := command.StdoutPipe()
 	if err == nil {
@@ -228,7 +228,7 @@ func (s *session) call(ctx context.Context, asked call, written chan<- lines) er
 	return command.Wait()
 }
 
-// check runs a command that must succeed without printing anything.
+// check runs a command that must succeed without output.
 func (s *session) check(ctx context.Context, c check) {
 	if ctx.Err() != nil {
 		return
@@ -248,8 +248,8 @@ func (s *session) check(ctx context.Context, c check) {
 	s.report.fail(&failure{path: name, output: fmt.Sprintf("%v\n%s", err, output), check: &c})
 }
 
-// repeat runs each failed test since an index once more, with the same seed. A test that
-// passes then is no failure, but a warning.
+// repeat runs each test that failed since an index again, with the same seed. A test that
+// passes then becomes a warning instead of a failure.
 func (s *session) repeat(ctx context.Context, since int) {
 	failed := slices.Clone(s.report.failures[since:])
 	s.report.failures = s.report.failures[:since]

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// secondTier begins the reason for which internal/tier skips a test.
+// secondTier is the prefix of reasons for which internal/tier skips a test.
 const secondTier = "second tier: "
 
-// summarize prints what the whole run came to, and reports whether all is well.
+// summarize prints the result of the whole run and reports success.
 func (s *session) summarize(ctx context.Context) bool {
 	r := s.report
 	fmt.Fprintf(s.out, "\n== Summary after %v\n", r.now().Sub(r.begun).Round(time.Second))

@@ -1,17 +1,17 @@
 // Package tier divides the tests into two tiers.
 //
-// The first tier is what "make test" runs. It proves a checkout in minutes and does not
+// The first tier runs in "make test". It checks a source tree in minutes and does not
 // depend on the speed of the machine. It is go test with -short.
 //
-// The second tier is what "make test-all" adds: tests that are slow, that race processes
-// or leases against the clock, or that repeat a first-tier test on a variant or at full
-// size. Each of them says so itself, with the reason:
+// "make test-all" adds the second tier: tests that are slow, that depend on the timing of
+// processes or leases, or that repeat a first-tier test on a variant or at full size. Each
+// of these tests declares itself, with the reason:
 //
 //	tier.Long(t, "kills processes and waits for their leases to end")
 //	jobs := tier.Size(t, 500, 20_000, "a claim of many pages")
 //
 // Both report the reason as the attribute "long" of the test, which internal/testrun
-// collects: the second tier runs exactly the tests that have it.
+// collects: the second tier consists of exactly the tests with this attribute.
 package tier
 
 import (
@@ -23,14 +23,14 @@ import (
 
 // Attributes of tests. See [testing.TB.Attr].
 const (
-	// LongAttr holds the reason why a test, or its full size, belongs to the second tier.
+	// LongAttr is the reason why a test, or its full size, belongs to the second tier.
 	LongAttr = "long"
-	// SeedAttr holds the assignment of an environment variable that makes the test draw
-	// the same again.
+	// SeedAttr is the assignment of an environment variable that makes the test repeat its
+	// random choices.
 	SeedAttr = "seed"
 )
 
-// Long skips the test in the first tier. Call it before the test does anything.
+// Long skips the test in the first tier. Call it at the beginning of a test.
 func Long(t testing.TB, reason string) {
 	t.Helper()
 	t.Attr(LongAttr, reason)
@@ -39,8 +39,8 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
-// Size returns quick in the first tier and full in the second, where the test runs once
-// more.
+// Size returns quick in the first tier and full in the second, in which the test runs
+// again.
 func Size[N any](t testing.TB, quick, full N, reason string) N {
 	t.Helper()
 	t.Attr(LongAttr, reason)
@@ -50,9 +50,9 @@ func Size[N any](t testing.TB, quick, full N, reason string) N {
 	return full
 }
 
-// Seed returns the number in the environment variable. Without the variable it returns 1 in
-// the first tier, which must not fail by chance, and a random number in the second. If the
-// test fails, the report names the seed.
+// Seed returns the number in an environment variable. If the variable is not set, it
+// returns 1 in the first tier, which must not fail by chance, and a random number in the
+// second. If the test fails, the report contains the seed.
 func Seed(t testing.TB, variable string) uint64 {
 	t.Helper()
 	seed := uint64(1)

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// recorder keeps the attributes of a test and whether it was skipped.
+// recorder records the attributes of a test and whether it was skipped.
 type recorder struct {
 	testing.TB
 	attributes map[string]string

@@ -1,4 +1,3 @@
-// Package top is the live view of a cluster in a terminal: how many jobs start,
-// what waits in the queues, what tenants use, how the nodes are, what failed
-// last. Without a terminal it writes the same once.
+// Package top shows a live view of a cluster in a terminal: job starts, queues, tenant
+// usage, nodes, and recent failures. Without a terminal, it writes the same data once.
 package top

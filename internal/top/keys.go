@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// key is one that was pressed: its name, and the text that it types if it types one.
+// key is a pressed key: its name, and the text that it types, if any.
 type key struct {
 	name, text string
 }
 
-// controls are keys that are sent as one byte.
+// controls maps keys sent as one byte to their names.
 var controls = map[byte]string{0x03: "ctrl+c", '\t': "tab", '\r': "enter", '\n': "enter", 0x7f: "backspace", 0x08: "backspace"}
 
-// sequences are keys that are sent as several bytes: an escape, and these.
+// sequences maps keys sent as an escape and further bytes to their names.
 var sequences = map[string]string{
 	"[A": "up", "[B": "down", "[C": "right", "[D": "left", "[H": "home", "[Z": "shift+tab", "[1~": "home", "[7~": "home",
 	"OA": "up", "OB": "down", "OC": "right", "OD": "left", "OH": "home",
@@ -22,8 +22,9 @@ var sequences = map[string]string{
 
 const escape = 0x1b
 
-// keysOf reads the keys at the beginning of what a terminal sent. The rest is the beginning
-// of a key whose other bytes may still come; if all says that none will, there is no rest.
+// keysOf returns the keys at the beginning of a terminal's input. The rest is the beginning
+// of a key whose remaining bytes may still arrive. If all is set, no more bytes arrive, and
+// there is no rest.
 func keysOf(sent []byte, all bool) (keys []key, rest []byte) {
 	for len(sent) > 0 {
 		pressed, size := firstKey(sent, all)
@@ -38,7 +39,8 @@ func keysOf(sent []byte, all bool) (keys []key, rest []byte) {
 	return keys, nil
 }
 
-// firstKey reads one key. Its size is 0 if it is not whole, its name empty if it is unknown.
+// firstKey returns the first key in the input and its size. The size is 0 if the key is
+// incomplete. The name is empty if the key is unknown.
 func firstKey(sent []byte, all bool) (pressed key, size int) {
 	if sent[0] == escape {
 		return escaped(sent, all)
@@ -59,7 +61,7 @@ func firstKey(sent []byte, all bool) (pressed key, size int) {
 	return key{name: string(letter), text: string(letter)}, size
 }
 
-// escaped reads a key that begins with an escape. Alone that is a key itself.
+// escaped returns a key that begins with an escape. A single escape is a key itself.
 func escaped(sent []byte, all bool) (pressed key, size int) {
 	end := sequenceEnd(sent[1:])
 	switch {
@@ -71,8 +73,8 @@ func escaped(sent []byte, all bool) (pressed key, size int) {
 	return key{name: sequences[string(sent[1:1+end])]}, 1 + end
 }
 
-// sequenceEnd is how many bytes of a sequence follow an escape: 0 if there is none, and
-// negative if it has no end yet.
+// sequenceEnd returns the number of bytes of a sequence after an escape: 0 if there is no
+// sequence, and a negative number if it is incomplete.
 func sequenceEnd(after []byte) int {
 	switch {
 	case len(after) == 0:
@@ -84,7 +86,7 @@ func sequenceEnd(after []byte) int {
 	case after[0] != '[':
 		return 0
 	}
-	// Parameters, then a letter or a tilde.
+	// Parameters, followed by a letter or a tilde.
 	length := strings.IndexFunc(string(after[1:]), func(r rune) bool { return r >= '@' && r <= '~' })
 	if length < 0 {
 		return -1

@@ -10,7 +10,7 @@ func TestKeysAreReadAsTerminalsSendThem(t *testing.T) {
 	for sent, want := range map[string]string{
 		"q": "q", "\x03": "ctrl+c", "\t": "tab", "\r": "enter", "\x7f\b": "backspace backspace", " ": "space", "é中": "é 中",
 		"\x1b[A\x1b[B\x1b[C\x1b[D": "up down right left", "\x1bOA\x1bOH": "up home", "\x1b[Z": "shift+tab", "\x1b[H\x1b[1~": "home home",
-		"\x1b[5~q": "q", "\x1b[1;5Aq": "q", // unknown keys are no text
+		"\x1b[5~q": "q", "\x1b[1;5Aq": "q", // unknown keys are not text
 		"\x1bq": "esc q", "\x1b\x1b[A": "esc up", "\x00\xffq": "q",
 	} {
 		keys, rest := keysOf([]byte(sent), false)

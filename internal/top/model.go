@@ -6,21 +6,21 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Model is the view and what a person has done to it. It changes only by its methods, which
-// return the changed one.
+// Model is the state of the view and the user's input. Its methods return the changed
+// model.
 type Model struct {
 	source string
 	colors *screen.Screen
 
 	width, height int
 	now           Snapshot
-	starts        []float64 // per second, as of each snapshot
-	err           error     // of the last look
+	starts        []float64 // per second, for each snapshot
+	err           error     // error of the last snapshot
 	paused        bool
 	focus         pane
 	scroll        [panes]int
 	filter        string
-	typing        bool // the filter
+	typing        bool // editing the filter
 	quit          bool
 }
 
@@ -35,10 +35,10 @@ const (
 	panes
 )
 
-// remembered is how many figures the curve of starts is made of, at most.
+// remembered is the maximum number of points in the graph of starts.
 const remembered = 600
 
-// NewModel shows a source, beginning with a snapshot of it.
+// NewModel returns the model of a source with a first snapshot.
 func NewModel(source string, begin Snapshot, color bool) Model {
 	m := Model{source: source, colors: &screen.Screen{Terminal: true, Color: color, Now: time.Now}, width: 80, height: 24}
 	return m.saw(begin)
@@ -51,7 +51,8 @@ func (m Model) saw(s Snapshot) Model {
 	return m
 }
 
-// looked is the model after another look. What was seen before stays if there is no answer.
+// looked returns the model after another snapshot. If there was an error, the previous
+// snapshot remains.
 func (m Model) looked(seen looked) Model {
 	switch {
 	case seen.err != nil:
@@ -62,7 +63,7 @@ func (m Model) looked(seen looked) Model {
 	return m
 }
 
-// pressed does what a key means.
+// pressed returns the model after a key press.
 func (m Model) pressed(key key) Model {
 	if m.typing {
 		return m.typed(key)
@@ -90,7 +91,7 @@ func (m Model) pressed(key key) Model {
 	return m
 }
 
-// typed changes the filter by a key.
+// typed returns the model after a key press in the filter.
 func (m Model) typed(key key) Model {
 	switch key.name {
 	case "enter":

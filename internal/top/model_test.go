@@ -38,7 +38,7 @@ func newModel(color bool) Model {
 	return NewModel("http://here", busy(), color)
 }
 
-// after is a model after some keys and looks.
+// after returns a model after some keys and snapshots.
 func after(m Model, events ...any) Model {
 	for _, event := range events {
 		switch event := event.(type) {
@@ -119,7 +119,7 @@ func TestTheFilterKeepsNames(t *testing.T) {
 	m := after(newModel(false), "/", "2", "9", "x", "backspace")
 	wants(t, m, "/29▏", "Queues (1)", "queue-29", "Tenants (0)")
 	wants(t, after(m, "enter"), "filter: 29")
-	wants(t, after(m, "enter", "/", "q"), "/29q") // letters are letters while it is typed
+	wants(t, after(m, "enter", "/", "q"), "/29q") // letters are text while the filter is edited
 	wants(t, after(m, "esc"), "Queues (30)")
 	wants(t, after(m, "enter", "esc"), "Queues (30)")
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// row is one line of a pane: what it is named, and its columns.
+// row is a line of a pane: a name and columns.
 type row struct {
 	name    string
 	columns []string
 	tone    screen.Tone
 }
 
-// titles and heads of the panes, and how wide the columns after the name are.
+// Titles and headers of the panes, and the widths of the columns after the name.
 var (
 	titles = [panes]string{"Queues", "Tenants", "Nodes", "Failures"}
 	heads  = [panes][]string{{"ready", "run", "oldest"}, {"used", ""}, {"idle", "slots", "beat"}, {"job", "ended"}}
@@ -26,7 +26,7 @@ var (
 
 const barWidth = 10
 
-// rows are those of a pane that the filter lets through.
+// rows returns the rows of a pane that match the filter.
 func (m Model) rows(p pane) (rows []row) {
 	add := func(r row) {
 		if m.filter == "" || strings.Contains(strings.ToLower(r.name), strings.ToLower(m.filter)) {
@@ -96,7 +96,7 @@ func failureRow(job *fairleadv1.Job, now time.Time) row {
 	return row{name: name, tone: screen.Bad, columns: []string{strconv.FormatInt(job.GetId(), 10), span(now.Sub(job.GetFinishedAt().AsTime()))}}
 }
 
-// short writes a number in at most six letters.
+// short formats a number in at most six characters.
 func short(n int64) string {
 	switch {
 	case n < 100_000:
@@ -107,7 +107,7 @@ func short(n int64) string {
 	return strconv.FormatInt(n/1_000_000, 10) + "M"
 }
 
-// span is a duration in words; "-" if it is shorter than a second.
+// span formats a duration, or returns "-" if it is shorter than a second.
 func span(d time.Duration) string {
 	if d < time.Second {
 		return "-"

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// sizeEvery is how often the size of the screen is looked at. A signal would say that it
-	// changed, but not on every system.
+	// sizeEvery is the interval at which the screen size is checked. A signal would report
+	// changes, but not on every system.
 	sizeEvery = 200 * time.Millisecond
-	// wholeKey is how long the other bytes of a key may take. After that an escape is a key.
+	// wholeKey is the time within which the remaining bytes of a key must arrive. After
+	// that, an escape counts as a key.
 	wholeKey = 50 * time.Millisecond
 )
 
-// Run shows a source until q is pressed or ctx ends. A source that does not
-// answer at the beginning is an error; later it is waited for.
+// Run shows a source until the user presses q or ctx ends. It returns an error if the first
+// snapshot fails; later failures are retried.
 func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, out *screen.Screen) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,7 +53,7 @@ func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, 
 	return show(ctx, NewModel(source.URL, begin, out.Color), source.Look, every, sent, terminal)
 }
 
-// read passes on what is typed.
+// read sends the terminal's input to a channel.
 func read(ctx context.Context, input io.Reader, sent chan<- []byte) {
 	defer close(sent)
 	for {
@@ -71,13 +72,13 @@ func read(ctx context.Context, input io.Reader, sent chan<- []byte) {
 	}
 }
 
-// looked is what a look saw.
+// looked is the result of a snapshot.
 type looked struct {
 	snapshot Snapshot
 	err      error
 }
 
-// show draws the model whenever it has changed. One look at a time is under way.
+// show draws the model after each change. At most one snapshot is in progress.
 func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, error), every time.Duration, sent <-chan []byte, terminal *terminal) error {
 	ctx, cancel := context.WithCancel(ctx)
 	looks, looking := make(chan looked), false
@@ -90,7 +91,7 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 	again, resized := time.NewTimer(every), time.NewTicker(sizeEvery)
 	defer again.Stop()
 	defer resized.Stop()
-	var begun []byte // of a key
+	var begun []byte // beginning of a key
 	var whole <-chan time.Time
 	press := func(all bool) {
 		var keys []key
@@ -111,11 +112,11 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 		}
 		select {
 		case <-ctx.Done():
-			return nil // a signal is as good as q
+			return nil // a signal works like q
 		case <-resized.C:
 		case some, open := <-sent:
 			if !open {
-				sent = nil // there are no keys any more; a signal ends it
+				sent = nil // the input has ended; a signal ends the view
 				continue
 			}
 			begun = append(begun, some...)
@@ -141,7 +142,7 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 	return nil
 }
 
-// Once writes a source as it is now.
+// Once writes the current state of a source.
 func Once(ctx context.Context, source Source, out *screen.Screen) error {
 	now, err := source.Look(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// paper is what a view draws on, while a test reads it.
+// paper collects a view's output while a test reads it.
 type paper struct {
 	mu    sync.Mutex
 	drawn bytes.Buffer
@@ -24,7 +24,7 @@ func (p *paper) Write(text []byte) (int, error) {
 	return p.drawn.Write(text)
 }
 
-// take returns what was drawn since the last call.
+// take returns the output since the last call.
 func (p *paper) take() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +32,8 @@ func (p *paper) take() string {
 	return p.drawn.String()
 }
 
-// shown runs a view in a bubble until it is ended. do is given what types and what was drawn.
+// shown runs a view in a bubble until it ends. It calls do with functions to press keys and
+// to read the output.
 func shown(t *testing.T, look func(context.Context) (Snapshot, error), do func(press func(string), drawn func() string, cancel context.CancelFunc)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestAViewEndsWithItsContextEvenWhileItLooks(t *testing.T) {
 	})
 }
 
-// An input that ends, as /dev/null does, does not end the view.
+// The end of the input, as with /dev/null, does not end the view.
 func TestAViewNeedsNoKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

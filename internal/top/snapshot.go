@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 )
 
-// Source is where the figures come from.
+// Source is a connection to the server that provides the data.
 type Source struct {
 	URL    string
 	System fairleadv1connect.SystemServiceClient
@@ -19,7 +19,7 @@ type Source struct {
 	Jobs   fairleadv1connect.JobServiceClient
 }
 
-// Snapshot is how a cluster is at a moment.
+// Snapshot is the state of a cluster at a moment.
 type Snapshot struct {
 	At       time.Time
 	Total    *fairleadv1.Usage
@@ -29,7 +29,7 @@ type Snapshot struct {
 	Failures []*fairleadv1.Job // newest first
 }
 
-// failures is how many failed jobs are looked at.
+// failures is the number of failed jobs to show.
 const failures = 50
 
 // Look takes a snapshot.

@@ -8,23 +8,23 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal is what the view is drawn on. If it is none, as in tests, it has no size and
-// needs no mode.
+// terminal is the output of the view. If the output is not a terminal, as in tests, it has
+// no size and no mode.
 type terminal struct {
 	out   io.Writer
-	in    *os.File // nil: no terminal
+	in    *os.File // nil if the input is not a terminal
 	mode  *term.State
-	frame string // as it was drawn last
+	frame string // the last frame drawn
 }
 
-// What a terminal is asked for: another screen than that of the shell, no cursor, no line
-// that goes on in the next, and a title; and at the end what was before.
+// Sequences that switch a terminal to a separate screen without cursor or line wrapping and
+// set a title, and that restore the previous state.
 const (
 	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[22;2t\x1b]2;fairlead top\x07"
 	leave = "\x1b[23;2t\x1b[?7h\x1b[?25h\x1b[?1049l"
 )
 
-// openTerminal gets keys one by one and the whole screen. close gives both back.
+// openTerminal switches the terminal to raw input and a separate screen. close restores it.
 func openTerminal(in io.Reader, out io.Writer) (*terminal, error) {
 	t := &terminal{out: out}
 	if file, ok := in.(*os.File); ok && term.IsTerminal(file.Fd()) {
@@ -48,7 +48,7 @@ func (t *terminal) close() error {
 	return err
 }
 
-// size is that of the screen, if it has one.
+// size returns the size of the screen, if known.
 func (t *terminal) size() (width, height int, known bool) {
 	file, ok := t.out.(*os.File)
 	if !ok {
@@ -58,8 +58,8 @@ func (t *terminal) size() (width, height int, known bool) {
 	return width, height, err == nil && width > 0 && height > 0
 }
 
-// draw shows lines, and clears what is below them. All is one write between the marks of a
-// synchronized update, so that no half of it is seen.
+// draw shows lines and clears the rest of the screen. It writes everything at once as a
+// synchronized update, so that no partial frame is visible.
 func (t *terminal) draw(lines []string, height int) error {
 	var frame strings.Builder
 	frame.WriteString("\x1b[?2026h\x1b[H")

@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Below these a screen has room for one pane only.
+// Minimum size for all four panes. Smaller screens show one pane.
 const (
 	fourWidth  = 72
 	fourHeight = 16
 )
 
-// lines are the screen, none wider or more than it has room for.
+// lines returns the content of the screen, limited to its size.
 func (m Model) lines() []string {
 	lines := m.header()
 	room := m.height - len(lines) - 1
 	switch {
-	case room < 3: // a title, heads and something to see
+	case room < 3: // a title, a header and at least one row
 	case m.width < fourWidth || m.height < fourHeight:
 		lines = append(lines, m.pane(m.focus, m.width, room)...)
 	default:
@@ -60,7 +60,7 @@ func (m Model) footer() string {
 	return m.colors.In(screen.Faint, "q quit  p pause  tab next pane  ↑↓ scroll  / filter")
 }
 
-// pane draws one table, exactly so wide and high.
+// pane returns one table with the given size.
 func (m Model) pane(p pane, width, height int) []string {
 	rows := m.rows(p)
 	first := min(m.scroll[p], max(len(rows)-1, 0))
@@ -83,7 +83,7 @@ func (m Model) pane(p pane, width, height int) []string {
 	return lines[:height]
 }
 
-// paneLine is a row with its name cut to what the columns leave.
+// paneLine returns a row with its name cut to the width that the columns leave.
 func paneLine(p pane, r row, width int) string {
 	columns := ""
 	for i, text := range r.columns {
@@ -94,7 +94,7 @@ func paneLine(p pane, r row, width int) string {
 	return screen.Pad(screen.Cut("  "+screen.Pad(screen.Cut(screen.Clean(r.name), room), room)+columns, width), width)
 }
 
-// beside puts two panes of one height next to each other.
+// beside joins two panes of the same height horizontally.
 func beside(left, right []string, width int) []string {
 	lines := make([]string, len(left))
 	for i := range left {

@@ -1,5 +1,5 @@
-// Package transcript reads the examples of documents: blocks of commands, each followed by
-// what it prints.
+// Package transcript runs the examples in documents: blocks of commands, each followed by
+// its output.
 //
 //	```console
 //	$ fairlead job enqueue noop
@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// Example is a command and what it prints, in which … stands for anything.
+// Example is a command with its expected output, in which … matches any text.
 type Example struct{ Command, Want string }
 
 var block = regexp.MustCompile("(?s)```console\n(.*?)```")
 
-// Of returns the examples of a text. A command that ends with <<END is followed by its
+// Of returns the examples in a text. A command that ends with <<END is followed by its
 // input.
 func Of(text string) (examples []Example) {
 	for _, match := range block.FindAllStringSubmatch(text, -1) {
@@ -35,7 +35,7 @@ func Of(text string) (examples []Example) {
 	return examples
 }
 
-// Run runs the command with sh and returns what it prints.
+// Run runs the command with sh and returns its output.
 func (e Example) Run(ctx context.Context, dir string, env []string) (string, error) {
 	shell := exec.CommandContext(ctx, "sh", "-c", e.Command)
 	shell.Dir, shell.Env = dir, env
@@ -43,7 +43,7 @@ func (e Example) Run(ctx context.Context, dir string, env []string) (string, err
 	return strings.TrimSpace(string(got)), err
 }
 
-// Fits reports whether a command printed what it should.
+// Fits reports whether got matches the expected output.
 func (e Example) Fits(got string) bool {
 	parts := strings.Split(e.Want, "…")
 	for i := range parts {

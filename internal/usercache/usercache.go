@@ -1,5 +1,5 @@
-// Package usercache keeps what test runs make between runs, in the user's cache
-// directory, and makes processes take turns there.
+// Package usercache stores files of test runs between runs, in the user's cache directory,
+// and synchronizes the processes that use them.
 package usercache
 
 import (
@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// Dir returns a directory of the given name, which it creates if there is none.
+// Dir returns the directory with a name in the cache, and creates it if necessary.
 func Dir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		// Without a home directory, the cache lasts as long as the temporary one.
+		// Without a home directory, the cache lasts as long as the temporary directory.
 		base = filepath.Join(os.TempDir(), fmt.Sprintf("cache-%d", os.Geteuid()))
 	}
 	dir := filepath.Join(base, name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// WithLock runs fn while no other process runs one under the same path. The kernel
+// WithLock runs fn while no other process runs a function under the same path. The kernel
 // releases the lock of a process that ends.
 func WithLock(path string, fn func() error) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Answer is what counts of an answer for a waiting job: what belongs to its move. It
-// fails with ErrInvalid if no target can give it.
+// Answer returns the fields of an answer for a waiting job that apply to its move. It
+// returns ErrInvalid if the move is not a valid answer.
 func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	if err := checkAnswer(given); err != nil {
 		return fairlead.Settlement{}, err
@@ -30,36 +30,37 @@ func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	return answer, nil
 }
 
-// Standing is how a job stands when something is heard of it: what its locked row says.
+// Standing is the state of a job when an answer or an extension arrives, read from its
+// locked row.
 type Standing struct {
 	ID    int64
 	State fairlead.State
-	Fence int64 // of the run that it is in or ended by, else 0
+	Fence int64 // fence of the current run or the run that ended the job, else 0
 
 	Deadline, Now int64                // while waiting, in microseconds
-	Retry         *time.Duration       // while waiting: as the Await said
-	Answer        *fairlead.Settlement // while running: the answer that came early
+	Retry         *time.Duration       // while waiting: the pause set by the Await
+	Answer        *fairlead.Settlement // while running: an answer that came early
 
-	Reason fairlead.Reason // of the end
+	Reason fairlead.Reason // reason of the end
 	Error  string
 	Output []byte
 }
 
-// Reply is what becomes of an answer that is not refused.
+// Reply is the result of an answer that is not rejected.
 type Reply int
 
-// What can become of an answer.
+// Values of Reply.
 const (
-	Counts   Reply = iota // the job moves as it says
-	Kept                  // it is kept until the job waits
-	Repeated              // it counted before
-	Stale                 // its run is over: Recorded reports whether it was the answer that ended it
+	Counts   Reply = iota // the job makes the answer's move
+	Kept                  // the answer is stored until the job waits
+	Repeated              // the answer has already taken effect
+	Stale                 // its run has ended; Recorded reports whether this answer ended it
 )
 
-// Resolve decides what becomes of an answer.
+// Resolve decides what to do with an answer.
 func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	switch {
-	case at.Fence != answer.Fence || at.Fence == 0: // a job that never ran has none
+	case at.Fence != answer.Fence || at.Fence == 0: // a job that never ran has no fence
 		return Stale, nil
 	case at.late():
 		return 0, deadlinePassed(at.ID)
@@ -73,11 +74,11 @@ func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	return 0, answeredDifferently(at.ID)
 }
 
-// Apply is what an answer that counts makes of the waiting job.
+// Apply returns the effect of an accepted answer on the waiting job.
 func (at *Standing) Apply(answer *fairlead.Settlement) Next { return Apply(retried(answer, at.Retry)) }
 
-// retried is the answer that counts: a failure is tried again if the wait has a pause for
-// that, unless it is final.
+// retried returns the effective answer: if the wait has a retry pause, a failure that is
+// not final becomes a retry.
 func retried(answer *fairlead.Settlement, retry *time.Duration) *fairlead.Settlement {
 	if answer.Move != fairlead.Fail || answer.Final || retry == nil {
 		return answer
@@ -87,13 +88,13 @@ func retried(answer *fairlead.Settlement, retry *time.Duration) *fairlead.Settle
 	return &again
 }
 
-// late reports whether the deadline of the job has passed. At the deadline itself an
-// answer still counts.
+// late reports whether the deadline of the job has passed. An answer exactly at the
+// deadline is still accepted.
 func (at *Standing) late() bool {
 	return at.State == fairlead.Waiting && at.Now > at.Deadline || at.State == fairlead.Failed && at.Reason == fairlead.ReasonDeadline
 }
 
-// endedBy reports whether the job ended as an answer says.
+// endedBy reports whether the job ended as an answer specifies.
 func (at *Standing) endedBy(answer *fairlead.Settlement) bool {
 	end := Apply(answer)
 	return at.State.Final() && at.State == end.State && at.Reason == end.Reason && at.Error == end.Error && bytes.Equal(at.Output, end.Output)
@@ -104,10 +105,10 @@ func sameAnswer(a, b *fairlead.Settlement) bool {
 		bytes.Equal(a.Output, b.Output) && bytes.Equal(a.Memo, b.Memo) && bytes.Equal(a.Progress, b.Progress)
 }
 
-// Recorded decides about an answer whose run is over. found, reason and text are what the
-// job's history says of that run. The retry that ended it is accepted again, and so is
-// the failure that led to one; the job has a new run by now, or none. If the deadline
-// ended it, the answer is too late.
+// Recorded decides about an answer whose run has ended. found, reason and text come from
+// the record of that run in the job's history. The retry that ended the run is accepted
+// again, as is a failure that led to a retry; by now the job has a new run or none. If the
+// deadline ended the run, Recorded returns ErrExpired.
 func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, text string) error {
 	again := answer.Move == fairlead.Again || answer.Move == fairlead.Fail && !answer.Final
 	switch {
@@ -119,10 +120,10 @@ func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, t
 	return driver.LeaseLost(answer.ID)
 }
 
-// Extend decides whether a job is one of which something can be heard under a fence.
+// Extend decides whether a report under a fence may extend a job's wait.
 func (at *Standing) Extend(fence int64) error {
 	switch {
-	case at.Fence != fence || at.Fence == 0: // a job that never ran has none
+	case at.Fence != fence || at.Fence == 0: // a job that never ran has no fence
 		return driver.LeaseLost(at.ID)
 	case at.late():
 		return deadlinePassed(at.ID)
@@ -132,8 +133,8 @@ func (at *Standing) Extend(fence int64) error {
 	return nil
 }
 
-// Extended is the deadline of a waiting job that is given more time: it never becomes
-// earlier. A job that does not wait yet has none.
+// Extended returns the deadline of a waiting job after an extension, which never moves it
+// to an earlier time. A job that does not wait yet has no deadline.
 func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool) {
 	if at.State != fairlead.Waiting {
 		return 0, false
@@ -141,16 +142,16 @@ func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool)
 	return max(at.Deadline, at.Now+e.For.Microseconds()), true
 }
 
-// errNoAnswer is the failure of a wait that was not answered.
+// errNoAnswer is the error of a wait without an answer.
 var errNoAnswer = errors.New("no answer arrived before the deadline")
 
-// Overdue reports whether the job waits under a fence and its deadline has passed.
+// Overdue reports whether the job is waiting under a fence and its deadline has passed.
 func (at *Standing) Overdue(fence int64) bool {
 	return at.State == fairlead.Waiting && at.Fence == fence && at.late()
 }
 
-// Expire is what becomes of a waiting job whose deadline has passed: another run after
-// the pause that its Await gave for that, or its end.
+// Expire returns the effect of a passed deadline on a waiting job: another run after the
+// pause set by its Await, or the end of the job.
 func Expire(retry *time.Duration) Next {
 	none := fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonDeadline, Error: errNoAnswer.Error(), FreeKey: true}
 	return Apply(retried(&none, retry))

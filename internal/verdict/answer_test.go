@@ -29,7 +29,7 @@ func TestAnAnswerIsWhatBelongsToItsMove(t *testing.T) {
 	}
 }
 
-// answerOf is an answer as stores compare it.
+// answerOf returns an answer in the form that stores compare.
 func answerOf(t *testing.T, move fairlead.Move) *fairlead.Settlement {
 	t.Helper()
 	answer, err := Answer(said(move))

@@ -11,27 +11,28 @@ import (
 // Orphan is a running job whose node is dead or unknown.
 type Orphan struct {
 	Node          int64
-	Heard         time.Time // when the node was last heard of; zero: it is not known any more
-	Lived         bool      // the node's process lives: it lost its lease only
+	Heard         time.Time // last sign of life of the node; zero if the node is unknown
+	Lived         bool      // the node's process is alive: it only lost its lease
 	Late          bool      // the claim committed after the node was marked dead, so the job did not start
-	Wish          *string   // why the job was asked to stop, nil if it was not
+	Wish          *string   // reason of a request to stop the job, or nil
 	CancelOnCrash bool
 	Crashes       int // before this one
 }
 
-// Loss is what becomes of an orphan. Its run is recorded in any case; it is no failure.
+// Loss is the result for an orphan. Its run is recorded in any case and does not count as a
+// failure.
 type Loss struct {
 	Next
 	RunReason fairlead.Reason
 	RunError  string
-	Crashes   int  // with this one
-	Revocable bool // the crash is taken back if the node says that it lives
+	Crashes   int  // including this one
+	Revocable bool // the crash is taken back if the node reports that it is alive
 }
 
-// TakeBack decides what becomes of an orphan. A wish ends it, and so does its own choice
-// to be cancelled by a crash. A job whose crashes reach maxCrashes fails: it may be
-// what kills the nodes. A node that lives has not crashed. A job that did not start has
-// had no part in any crash, so not even CancelOnCrash ends it.
+// TakeBack decides what happens to an orphan. A stop request ends it, and so does
+// CancelOnCrash. A job with maxCrashes crashes fails, because it may be what kills the
+// nodes. A node that is alive has not crashed. A job that did not start cannot have caused
+// a crash, so not even CancelOnCrash ends it.
 func TakeBack(o Orphan, maxCrashes int) Loss {
 	loss := Loss{Next: Next{State: fairlead.Ready}, Crashes: o.Crashes}
 	crashed := !o.Lived && !o.Late
@@ -61,7 +62,7 @@ func TakeBack(o Orphan, maxCrashes int) Loss {
 	return loss
 }
 
-// Count adds the orphan to what a call of Reap has done.
+// Count adds the orphan to the result of a Reap call.
 func (l *Loss) Count(reaped *driver.Reaped) {
 	switch l.State {
 	case fairlead.Cancelled:
@@ -73,7 +74,8 @@ func (l *Loss) Count(reaped *driver.Reaped) {
 	}
 }
 
-// died is how a crash is described. The last beat tells when to look for its cause.
+// died returns the description of a crash. It includes the time of the last beat, which
+// helps to find the cause.
 func died(node int64, heard time.Time) string {
 	text := fmt.Sprintf("node %d died", node)
 	if !heard.IsZero() {
@@ -82,13 +84,14 @@ func died(node int64, heard time.Time) string {
 	return text
 }
 
-// late describes an attempt whose claim committed after its node was marked dead.
+// late returns the description of an attempt whose claim committed after its node was
+// marked dead.
 func late(node int64) string {
 	return fmt.Sprintf("node %d was marked dead before its claim committed; the job did not start", node)
 }
 
-// Lived is how an attempt is recorded whose node lost its lease but stayed alive, also when that
-// becomes known only after it was recorded as a crash.
+// Lived returns the record of an attempt whose node lost its lease but stayed alive, even
+// if that becomes known only after the attempt was recorded as a crash.
 func Lived(node int64) (reason fairlead.Reason, text string) {
 	return fairlead.ReasonLeaseLost, fmt.Sprintf("node %d lost its lease but stayed alive", node)
 }
@@ -96,6 +99,6 @@ func Lived(node int64) (reason fairlead.Reason, text string) {
 // Suspect reports whether a ready job has so many crashes that it is claimed alone.
 func Suspect(crashes int) bool { return crashes >= driver.SoloAfter }
 
-// Uncrashed is the crashes of a job one of which is taken back. Progress may have made
-// the job forget it before.
+// Uncrashed returns a job's number of crashes after one is taken back. Progress may already
+// have reset the number.
 func Uncrashed(crashes int) int { return max(0, crashes-1) }

@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Deed is an action upon a job, with what belongs to it.
+// Deed is an operator's action with its parameters.
 type Deed struct {
 	Action    Action
-	Among     []fairlead.State // the states in which alone it is done; none: all that permit it
-	Fences    map[int64]int64  // by job: the fence of the run that the caller has seen; a job that is missing may have any
-	Reason    string           // ToCancel
-	NotBefore time.Time        // ToReschedule; zero: now
-	Priority  int              // ToPrioritize
-	Queue     string           // ToMove
+	Among     []fairlead.State // states of the jobs to which the deed applies; empty = all states that permit the action
+	Fences    map[int64]int64  // by job: fence of the run that the caller has seen; a job not in the map may have any
+	Reason    string           // for ToCancel
+	NotBefore time.Time        // for ToReschedule; zero = now
+	Priority  int              // for ToPrioritize
+	Queue     string           // for ToMove
 }
 
-// Permit returns the ErrConflict of a deed that the state of a job forbids, or that is not
-// meant for jobs in that state.
+// Permit returns ErrConflict if the state of a job forbids the deed or the deed does not
+// apply to jobs in that state.
 func (d *Deed) Permit(id int64, state fairlead.State) error {
 	if err := d.Action.Permit(id, state); err != nil {
 		return err
@@ -32,9 +32,9 @@ func (d *Deed) Permit(id int64, state fairlead.State) error {
 	return nil
 }
 
-// PermitSeen is Permit for a job whose last run had a fence. It also refuses a job that has
-// run again since the caller saw it: what was true of the earlier run need not be true of
-// this one.
+// PermitSeen works like Permit and also checks the fence of the job's last run. It returns
+// ErrConflict if the job has run again since the caller saw it, because the caller's
+// knowledge of the earlier run may not apply to the new one.
 func (d *Deed) PermitSeen(id int64, state fairlead.State, fence int64) error {
 	if err := d.Permit(id, state); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Action is what an operator does to a job.
+// Action is an operator's action on a job.
 type Action string
 
-// The actions, as refusals name them.
+// Actions, with the words used in error messages.
 const (
 	ToCancel     Action = "cancel"
 	ToReopen     Action = "reopen"
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// Permit returns the ErrConflict of an action that the state of a job forbids.
+// Permit returns ErrConflict if the state of a job forbids the action.
 func (a Action) Permit(id int64, state fairlead.State) error {
 	if slices.Contains(permitted[a], state) {
 		return nil
@@ -46,38 +46,38 @@ func (a Action) Permit(id int64, state fairlead.State) error {
 	return driver.IllegalMove(string(a), id, state)
 }
 
-// Moot reports whether an action is permitted and changes nothing: a job whose time has
-// come is not made to run any sooner.
+// Moot reports whether an action is permitted but changes nothing: a job that is already
+// due cannot run any earlier.
 func (a Action) Moot(state fairlead.State) bool { return a == ToRun && Queued(state) }
 
-// Pending reports whether a job waits to be started: then another can take its place.
+// Pending reports whether a job waits to start, so that another job can replace it.
 func Pending(state fairlead.State) bool { return slices.Contains(pending, state) }
 
-// Asked reports whether a job is asked to stop instead of being cancelled at once: it runs.
+// Asked reports whether cancelling a job only asks it to stop, because it is running.
 func Asked(state fairlead.State) bool { return state == fairlead.Running }
 
-// Queued reports whether a job has a place in the order of those that wait for a slot, or
-// for a place at their gate. Its row there changes with its priority.
+// Queued reports whether a job is in the queue for a slot or for a place at its gate. Its
+// row there changes with its priority.
 func Queued(state fairlead.State) bool { return state == fairlead.Ready || state == fairlead.Parked }
 
-// HoldsSlots reports whether a job counts against limits: it runs or waits for its answer.
+// HoldsSlots reports whether a job counts against limits, because it is running or waiting
+// for its answer.
 func HoldsSlots(state fairlead.State) bool {
 	return state == fairlead.Running || state == fairlead.Waiting
 }
 
-// Cancel is what becomes of a job that is cancelled, for a reason in the words of the one
-// who did.
+// Cancel returns the result of cancelling a job. reason is the caller's text.
 func Cancel(reason string) Next {
 	return Next{State: fairlead.Cancelled, Error: reason, FreeKey: true}
 }
 
-// ReplacedBy is what becomes of a job whose key another job takes over.
+// ReplacedBy returns the result for a job whose key another job takes over.
 func ReplacedBy(id int64) Next {
 	return Next{State: fairlead.Cancelled, Reason: fairlead.ReasonReplaced, Error: fmt.Sprintf("replaced by job %d", id)}
 }
 
-// Where is the state in which a job waits for its next run: scheduled until it is due,
-// parked until it has a place at its gate if it has a gate, else ready.
+// Where returns the state in which a job waits for its next run: scheduled until it is due,
+// parked until it has a place at its gate, if it has a gate, and otherwise ready.
 func Where(due, gated, admitted bool) fairlead.State {
 	switch {
 	case !due:
@@ -88,15 +88,15 @@ func Where(due, gated, admitted bool) fairlead.State {
 	return fairlead.Ready
 }
 
-// Times are what decides when a job is due and how urgent it is, in microseconds.
+// Times decides when a job is due and how urgent it is, in microseconds.
 type Times struct {
 	StartBy   int64
-	NotBefore int64 // 0: since it was created
+	NotBefore int64 // 0 = due since its creation
 	CreatedAt int64
 }
 
-// MeantFor are the times of a job that is meant to run at another time. StartBy moves
-// along if it was the due time.
+// MeantFor returns the times of a job that is rescheduled to due. StartBy moves with the
+// due time if the two were equal.
 func (t Times) MeantFor(due int64) Times {
 	was := t.NotBefore
 	if was == 0 {
@@ -109,9 +109,9 @@ func (t Times) MeantFor(due int64) Times {
 	return t
 }
 
-// RunNow are the times of a scheduled job that is made to run now, and whether they
-// change: one that was not due yet becomes due now, one that backs off has been due
-// before.
+// RunNow returns the times of a scheduled job that is to run immediately and reports
+// whether they change. A job that was not due yet becomes due now; a job that is backing
+// off was due before.
 func (t Times) RunNow(now int64) (Times, bool) {
 	if t.NotBefore <= now {
 		return t, false

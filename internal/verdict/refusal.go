@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// What every store refuses, in the same words.
+// Rejections with the same message in every store.
 
 var (
 	moves   = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	answers = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 )
 
-// CheckMoves returns ErrInvalid if one of the settlements has an unknown move: then
-// none of them is made.
+// CheckMoves returns ErrInvalid if one of the settlements has an unknown move. In that
+// case, none of them may be made.
 func CheckMoves(settlements []fairlead.Settlement) error {
 	var unknown []fairlead.FieldError
 	for i := range settlements {
@@ -32,7 +32,7 @@ func CheckMoves(settlements []fairlead.Settlement) error {
 	return nil
 }
 
-// checkAnswer returns the ErrInvalid of an answer that no target can give.
+// checkAnswer returns ErrInvalid for a move that is not a valid answer.
 func checkAnswer(answer *fairlead.Settlement) error {
 	if slices.Contains(answers, answer.Move) {
 		return nil
@@ -42,13 +42,13 @@ func checkAnswer(answer *fairlead.Settlement) error {
 	}}}
 }
 
-// RefusesReplacement reports whether an error says that a replacement can never be
-// stored as it is. Any other error may pass.
+// RefusesReplacement reports whether an error says that a replacement can never be stored
+// in its current form. Any other error may be transient.
 func RefusesReplacement(err error) bool {
 	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid)
 }
 
-// deadlinePassed returns the ErrExpired of a job that is answered too late.
+// deadlinePassed returns the ErrExpired of an answer that comes too late.
 func deadlinePassed(id int64) error {
 	return fmt.Errorf("job %d: its deadline has passed: %w", id, fairlead.ErrExpired)
 }
@@ -59,7 +59,7 @@ func answeredDifferently(id int64) error {
 	return fmt.Errorf("job %d has been answered differently: %w", id, fairlead.ErrConflict)
 }
 
-// answeredAlready returns the ErrConflict of a job that needs no more time.
+// answeredAlready returns the ErrConflict of an extension for a job that no longer waits.
 func answeredAlready(id int64) error {
 	return fmt.Errorf("job %d has been answered or has ended: %w", id, fairlead.ErrConflict)
 }

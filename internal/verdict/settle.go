@@ -7,31 +7,31 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Next is what becomes of a job. Stores carry it out; they do not decide.
+// Next is the next state of a job. Stores apply it without deciding anything.
 type Next struct {
-	// State is Succeeded, Failed or Cancelled if the job ends and Waiting if it waits
-	// for an answer. Ready means that it waits for another run: Where says in which
-	// state, once the store knows the time and the gate.
+	// State is Succeeded, Failed or Cancelled if the job ends, and Waiting if it waits for
+	// an answer. Ready means that it waits for another run: Where returns the exact state,
+	// once the store knows the time and the gate.
 	State  fairlead.State
-	Reason fairlead.Reason // of the end, and of the run if that is recorded
-	Error  string          // likewise
-	Output json.RawMessage // of a success
+	Reason fairlead.Reason // reason of the end, and of the run if it is recorded
+	Error  string          // error of the end and of the run
+	Output json.RawMessage // output of a success
 
 	Failed bool // the run is recorded and counts as a failure
-	Unused bool // the run does not count: its attempt number is used again
-	Begun  bool // of an Unused run: its handler had begun, so the job stays marked as started
+	Unused bool // the run does not count: its attempt number is reused
+	Begun  bool // for an Unused run: its handler had begun, so the job stays marked as started
 
-	After time.Duration // until the next run is due, or the answer
-	At    time.Time     // when the next run is due, instead of After
+	After time.Duration // delay until the next run is due or the answer must arrive
+	At    time.Time     // time at which the next run is due, instead of After
 
-	Retry *time.Duration // of a wait: the pause before another run if the wait fails; nil: that ends the job
+	Retry *time.Duration // for a wait: the pause before another run if the wait fails; nil ends the job
 
-	FreeKey bool // the job may have a key or a place at a gate to give back; it ends
+	FreeKey bool // the job ends, and may have a key or a place at a gate to release
 }
 
-// Settle decides what becomes of a running job whose handler has decided. wish is why
-// the job was asked to stop, nil if it was not. A success and a failure keep their true
-// outcome; a wish ends every job that would go on otherwise.
+// Settle decides what happens to a running job with the result of its handler. wish is the
+// reason of a request to stop the job, or nil. A success or a failure keeps its true
+// outcome; a stop request ends any job that would otherwise continue.
 func Settle(s *fairlead.Settlement, wish *string) (Next, fairlead.Settled) {
 	if wish != nil && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
 		return Cancel(*wish), fairlead.SettledCancelled
@@ -39,8 +39,8 @@ func Settle(s *fairlead.Settlement, wish *string) (Next, fairlead.Settled) {
 	return Apply(s), fairlead.SettledAsAsked
 }
 
-// Apply is what a settlement, or an answer, makes of a running or waiting job that was
-// not asked to stop. CheckMoves has refused unknown moves.
+// Apply returns the effect of a settlement, or an answer, on a running or waiting job that
+// was not asked to stop. CheckMoves must have rejected unknown moves.
 func Apply(s *fairlead.Settlement) Next {
 	switch s.Move {
 	case fairlead.Succeed:
@@ -60,27 +60,28 @@ func Apply(s *fairlead.Settlement) Next {
 	}
 }
 
-// GoesOn reports whether a settlement lets the job go on: it waits for another run or for
-// an answer unless it was asked to stop.
+// GoesOn reports whether the job continues after a settlement: it waits for another run or
+// for an answer, unless it was asked to stop.
 func GoesOn(s *fairlead.Settlement) bool { return !Apply(s).State.Final() }
 
-// Waits reports whether a settlement wants its job to wait for an answer.
+// Waits reports whether a settlement makes its job wait for an answer.
 func Waits(s *fairlead.Settlement) bool { return s.Move == fairlead.MoveAwait }
 
-// Plain reports whether a settlement is a success and nothing more: it brings nothing to
-// keep and gives nothing back, and so can be made together with others of its fence.
+// Plain reports whether a settlement is only a success: it has no data to store and no key
+// or place to release, and so can be combined with others of its fence.
 func Plain(s *fairlead.Settlement) bool {
 	return Succeeds(s) && !s.FreeKey && len(s.Output) == 0 && len(s.Memo) == 0 && len(s.Progress) == 0
 }
 
-// Succeeds reports whether a settlement ends its job as succeeded and enqueues no other.
+// Succeeds reports whether a settlement ends its job as succeeded and enqueues no
+// replacement.
 func Succeeds(s *fairlead.Settlement) bool { return s.Move == fairlead.Succeed && s.Replace == nil }
 
-// Replaces reports whether another job is enqueued with the end of this one.
+// Replaces reports whether a settlement enqueues another job when it ends this one.
 func Replaces(s *fairlead.Settlement) bool { return s.Move == fairlead.Succeed && s.Replace != nil }
 
-// Refused is the settlement that counts instead of one whose replacement cannot be
-// stored: the job has not done what it meant to do, and fails.
+// Refused returns the settlement that takes effect if a replacement cannot be stored: the
+// job has not done its work, and fails.
 func Refused(s *fairlead.Settlement, refusal error) fairlead.Settlement {
 	failed := *s
 	failed.Move, failed.Output, failed.Replace = fairlead.Fail, nil, nil
@@ -88,9 +89,10 @@ func Refused(s *fairlead.Settlement, refusal error) fairlead.Settlement {
 	return failed
 }
 
-// Early is the settlement that counts when an answer came before it: the answer instead
-// of a wish to wait for it, with what the handler keeps unless the answer says otherwise.
-// Any other settlement stays as it is. answer is nil if none came.
+// Early returns the settlement that takes effect when an answer came first. A settlement
+// that would wait is replaced by the answer, with the data that the handler stores unless
+// the answer has its own. Any other settlement is returned unchanged, as is every
+// settlement if answer is nil.
 func Early(s, answer *fairlead.Settlement) *fairlead.Settlement {
 	if !Waits(s) || answer == nil {
 		return s
@@ -106,17 +108,17 @@ func Early(s, answer *fairlead.Settlement) *fairlead.Settlement {
 	return &early
 }
 
-// Current reports whether a settlement speaks for the run that a job is in: it is running
-// under the settlement's fence. Otherwise Missed answers.
+// Current reports whether a settlement applies to a job's current run: the job is running
+// under the settlement's fence. If it does not, call Missed.
 func Current(s *fairlead.Settlement, state fairlead.State, fence int64) bool {
 	return state == fairlead.Running && fence == s.Fence
 }
 
-// Missed answers a settlement that found its job not running under its fence. end is the
-// state in which this fence ended the job, empty if it did not. Then it was this very
-// settlement, whose answer was lost, unless another must have ended the job. In a
-// caller's transaction it does not count again, or what the caller did beside it would
-// be committed twice.
+// Missed returns the result of a settlement whose job was not running under its fence. end
+// is the state in which this fence ended the job, or empty. If it ended the job, it was by
+// this settlement, whose response was lost, unless only something else can have caused that
+// end. In a caller's transaction, the settlement is lost in any case: otherwise the
+// caller's own changes in the transaction would be committed twice.
 func Missed(s *fairlead.Settlement, end fairlead.State, callers bool) fairlead.Settled {
 	if callers || s.Fence == 0 || !mayHaveLedTo(s.Move, end) { // a job that never ran has no fence
 		return fairlead.SettledLost
@@ -124,9 +126,9 @@ func Missed(s *fairlead.Settlement, end fairlead.State, callers bool) fairlead.S
 	return fairlead.SettledAsAsked
 }
 
-// mayHaveLedTo reports whether a job can have ended in a state because of a settlement
-// with this move. Only a success makes a job succeed: otherwise its handler has completed
-// it in a transaction and failed afterwards. (One that wanted to wait was answered.)
+// mayHaveLedTo reports whether a settlement with this move can have ended a job in a state.
+// Only a success makes a job succeed: otherwise its handler has completed the job in a
+// transaction and failed afterwards. A settlement that wanted to wait was answered.
 func mayHaveLedTo(move fairlead.Move, end fairlead.State) bool {
 	return end.Final() && (end != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.MoveAwait)
 }

@@ -13,7 +13,7 @@ import (
 
 var at = time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// said is a settlement with everything that any move could have.
+// said returns a settlement with all fields that any move can have.
 func said(move fairlead.Move) *fairlead.Settlement {
 	return &fairlead.Settlement{
 		ID: 5, Fence: 9, Move: move, After: time.Second, At: at, Output: json.RawMessage(`1`), Reason: fairlead.ReasonTimeout, Error: "slow",

@@ -1,10 +1,10 @@
-// Package verdict decides what becomes of a job. Nothing in it knows a database.
+// Package verdict decides the next state of a job. It is independent of databases.
 //
-// Nodes, and the service that remote workers report to, ask Decide what a handler's
-// result means. Stores ask what a settlement, an answer, a lost node or an operator
-// makes of a job that they have locked: Settle, Standing.Resolve, TakeBack and Action.
-// Where a store decides in SQL, about many jobs at once, the model of storetest holds it
-// to the same functions.
+// Nodes, and the service to which remote workers report, call Decide with the result of a
+// handler. Stores call Settle, Standing.Resolve, TakeBack and the methods of Action to
+// decide the effect of a settlement, an answer, a lost node or an operator's action on a
+// job that they have locked. Where a store makes such a decision in SQL for many jobs at
+// once, the model in storetest checks it against the same functions.
 package verdict
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// Why a run was ended before its handler returned.
+// Reasons for ending a run before its handler returned.
 var (
 	ErrCancelled = errors.New("the job was cancelled")
 	ErrDraining  = errors.New("the node is shutting down")
@@ -27,20 +27,20 @@ var (
 	ErrStuck = errors.New("the handler did not return in time after its context had ended")
 )
 
-// PanicError is a panic of a handler.
+// PanicError is the error of a handler that panicked.
 type PanicError struct {
-	Text string // what it panicked with, and where
+	Text string // value of the panic and its stack
 }
 
 func (p *PanicError) Error() string { return p.Text }
 
-// NewPanic is the error of a value that was recovered, with the stack.
+// NewPanic returns the error of a recovered value, including the stack.
 func NewPanic(value any) *PanicError {
 	return &PanicError{Text: fmt.Sprintf("panic: %v\n\n%s", value, debug.Stack())}
 }
 
-// Judge is Decide for code that is not ours: the text of an error or a
-// RetryDelay may panic too, and that is the job's failure, not the node's.
+// Judge calls Decide safely with user code: the Error method of an error or a RetryDelay
+// function may panic too. That is a failure of the job, not of the node.
 func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -52,14 +52,14 @@ func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 	return Decide(job, entry, err, cause, output)
 }
 
-// Decide turns what a handler returned, and why its context ended if it did,
-// into what becomes of the job. It is a pure function but for jitter.
+// Decide returns the settlement for a handler's result and the cause of the end of its
+// context, if it ended. It is a pure function except for jitter.
 //
-// Success counts whatever happened to the context. An outcome that the handler
-// chose counts unless the job was cancelled. Any other error is a failed
-// attempt, except that ending handlers to shut down is no fault of theirs, and
-// neither is a store that was unavailable to them, or a process that has no file
-// descriptors left: the job runs again later.
+// A success counts regardless of the context. An outcome chosen by the handler counts
+// unless the job was cancelled. Any other error is a failed attempt, with three exceptions
+// that are not the handler's fault and make the job run again later: the node ended the
+// handler to shut down, the store was unavailable to it, or the process had no file
+// descriptors left.
 func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
@@ -95,11 +95,11 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	return orFail(job, entry, failed)
 }
 
-// chosen is the handler's own outcome, checked.
+// chosen returns the settlement for the handler's own outcome after validating it.
 func chosen(job *fairlead.Job, entry *fairlead.Entry, outcome *fairlead.Outcome, err error, output json.RawMessage) fairlead.Settlement {
 	s := outcome.Settlement()
 	if s.Error != "" {
-		s.Error = err.Error() // with what the handler wrapped around it
+		s.Error = err.Error() // includes the text with which the handler wrapped it
 	}
 	switch s.Move {
 	case fairlead.Succeed:
@@ -121,9 +121,9 @@ func chosen(job *fairlead.Job, entry *fairlead.Entry, outcome *fairlead.Outcome,
 	return s
 }
 
-// retryOfWait is the pause after which a job is tried again whose wait fails; nil if that
-// ends the job. It is decided when the wait begins, because only the node knows what the
-// handler says; nothing that it depends on changes while the job waits.
+// retryOfWait returns the pause after which a job is retried if its wait fails, or nil if
+// that ends the job. It is decided when the wait begins, because only the node knows the
+// handler's options; nothing it depends on changes while the job waits.
 func retryOfWait(job *fairlead.Job, entry *fairlead.Entry, wanted bool) *time.Duration {
 	if !wanted || job.Failures+1 >= maxAttempts(job, entry) {
 		return nil
@@ -151,11 +151,11 @@ func maxAttempts(job *fairlead.Job, entry *fairlead.Entry) int {
 	}
 }
 
-// leastAway is how long a job waits at least to which the store was unavailable, or for which
-// its process had no file descriptors left.
+// leastAway is the minimum wait of a job to which the store was unavailable, or whose
+// process had no file descriptors left.
 const leastAway = time.Second
 
-// pause is how long a job waits after so many attempts.
+// pause returns the wait of a job after a number of attempts.
 func pause(job *fairlead.Job, entry *fairlead.Entry, err error, attempts int) time.Duration {
 	switch {
 	case entry.Options.RetryDelay != nil:
@@ -167,8 +167,8 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error, attempts int) ti
 	}
 }
 
-// Timeout is how long one attempt of a job may take: what its handler chooses by
-// the job, else what the job says, else its handler, else the node.
+// Timeout returns the time limit of one attempt of a job. In order of precedence, it is set
+// by the handler's TimeoutOf, the job, the handler's options, and the node.
 func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
 	chosen := chosenTimeout(job, entry)
 	switch {
@@ -183,8 +183,8 @@ func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.
 	}
 }
 
-// chosenTimeout is what the handler's TimeoutOf says. If it panics it has no
-// say: the handler will meet the same job.
+// chosenTimeout returns the result of the handler's TimeoutOf. If that panics, the result
+// is ignored: the handler will meet the same job.
 func chosenTimeout(job *fairlead.Job, entry *fairlead.Entry) (chosen time.Duration) {
 	if entry.Options.TimeoutOf == nil {
 		return 0

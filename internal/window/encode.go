@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// MaxEncoded is the length of the longest bitmap.
+// MaxEncoded is the maximum length of a bitmap in bytes.
 const MaxEncoded = MaxSize / 8
 
-// Encode returns what there is to keep of the window: the mark, and the bitmap
-// of what is done behind it. Bit b of byte a is the item Mark + 1 + 8a + b; the
-// item at the mark is never done. The last byte is never zero, so a window
-// without disorder has an empty bitmap, and none is longer than MaxEncoded.
+// Encode returns the state of the window to store: the mark, and the bitmap of done items
+// after it. Bit b of byte a is the item Mark + 1 + 8a + b; the item at the mark is never
+// done. The last byte is never zero, so a window whose items ended in order has an empty
+// bitmap, and no bitmap is longer than MaxEncoded.
 func (w *Window) Encode() (mark int64, bitmap []byte) {
 	return w.mark, w.AppendBitmap(nil)
 }
@@ -21,17 +21,17 @@ func (w *Window) Encode() (mark int64, bitmap []byte) {
 func (w *Window) AppendBitmap(to []byte) []byte {
 	first, start := w.mark+1, len(to)
 	for i := first; i < w.high; i += wordBits {
-		// What follows High in the ring is clear, or it is the mark's own bit.
+		// The bits after High in the ring are zero, or belong to the mark itself.
 		next := w.ring[word(i)]>>offset(i) | w.ring[word(i+wordBits)]<<(wordBits-offset(i))
 		to = binary.LittleEndian.AppendUint64(to, next)
 	}
 	return to[:start+int(w.high-first+7)/8]
 }
 
-// Restore joins what Encode returned, of this window or another: what either
-// knows as done is done. So the mark never moves backwards. A window that was
-// larger fits: Limit is then beyond Size until the mark has followed. It fails,
-// and changes nothing, if that cannot have come from Encode.
+// Restore merges the result of Encode, from this window or another: an item is done if
+// either records it as done. The mark therefore never moves backwards. The state of a
+// larger window is accepted: Limit then exceeds Size until the mark has caught up. If the
+// input cannot have come from Encode, Restore returns an error and changes nothing.
 func (w *Window) Restore(mark int64, bitmap []byte) error {
 	if !legal(mark) {
 		return fmt.Errorf("restore window: mark %d is beyond the largest index %d", mark, int64(MaxIndex))
@@ -58,7 +58,7 @@ func (w *Window) Restore(mark int64, bitmap []byte) error {
 	return nil
 }
 
-// restoreDone is Done for an item that may be beyond Limit: within MaxSize of the
+// restoreDone works like Done for an item that may be beyond Limit: within MaxSize of the
 // mark there is always room in the ring.
 func (w *Window) restoreDone(i int64) {
 	if i < w.mark {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/window"
 )
 
-// model is a window made of a map.
+// model is a window implemented with a map.
 type model struct {
 	size, mark, high int64
 	done             map[int64]bool
@@ -62,7 +62,7 @@ func (m *model) pending() []int64 {
 	return all
 }
 
-// fatal is what tests, fuzz targets and properties have in common.
+// fatal is the common interface of tests, fuzz targets and properties.
 type fatal interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -78,7 +78,7 @@ func compare(t fatal, w *window.Window, m *model) {
 	}
 }
 
-// compareItems looks at each item around the window, and at the gap from there.
+// compareItems compares each item around the window and the gap at that item.
 func compareItems(t fatal, w *window.Window, m *model) {
 	t.Helper()
 	for i := m.mark - 2; i < m.limit()+2; i++ {
@@ -102,12 +102,12 @@ func compareItems(t fatal, w *window.Window, m *model) {
 	}
 }
 
-// play does what the bytes say to a window and to the model.
+// play applies the operations encoded in a script to a window and to the model.
 func play(t fatal, script []byte) {
 	if len(script) < 4 {
 		return
 	}
-	largest := 300 // most of what can go wrong does so in small windows, quickly
+	largest := 300 // most errors show up quickly in small windows
 	if script[2]%4 == 0 {
 		largest = window.MaxSize
 	}
@@ -180,7 +180,7 @@ func TestAWindowDoesWhatAMapDoes(t *testing.T) {
 	})
 }
 
-// What comes from outside is refused or taken, and never moves the mark back.
+// External input is rejected or accepted, and never moves the mark back.
 func FuzzAnyBitmapIsTakenOrRefused(f *testing.F) {
 	f.Add(int64(5), []byte{1}, int64(3), []byte{0, 0, 7})
 	f.Add(int64(0), make([]byte, window.MaxEncoded+1), int64(0), []byte{0})

@@ -1,10 +1,10 @@
-// Package window keeps which items of a long row of items are done, while they
-// end in any order, in constant space.
+// Package window records which items of a long sequence are done, while items end in any
+// order, in constant space.
 //
-// A [Window] is a ring of bits above a mark. Everything below the mark is done;
-// of the items from the mark on, as many as the window is wide may be done or
-// not. When the item at the mark is done, the mark moves to the next one that
-// is not. That is all there is to store of a billion items.
+// A [Window] is a ring of bits above a mark. Everything below the mark is done. From the
+// mark on, each item within the width of the window may be done or not. When the item at
+// the mark is done, the mark moves to the next item that is not. This is all the state that
+// a billion items require.
 package window
 
 import (
@@ -12,11 +12,12 @@ import (
 	"math/bits"
 )
 
-// MaxSize is how many items a window can span. Its bitmap is then 2 KiB.
+// MaxSize is the maximum number of items in a window. The bitmap of such a window has 2
+// KiB.
 const MaxSize = 16_384
 
-// MaxIndex is the largest index of an item, far enough from the end of int64
-// that no sum of an index and a size overflows. The smallest is -MaxIndex.
+// MaxIndex is the largest index of an item, far enough from the end of int64 that no sum of
+// an index and a size overflows. The smallest is -MaxIndex.
 const MaxIndex = 1 << 62
 
 const (
@@ -24,20 +25,19 @@ const (
 	words    = MaxSize / wordBits
 )
 
-// Window is the ring. It is not safe for concurrent use.
+// Window is a ring of bits above a mark. It is not safe for concurrent use.
 //
-// The ring is always as large as MaxSize, which is small, so that a window may
-// be restored from a larger one.
+// The ring always has MaxSize bits, which is small, so that a window can be restored from a
+// larger one.
 type Window struct {
-	ring [words]uint64 // the bit of item i is i modulo MaxSize; all bits outside [mark, high) are clear
+	ring [words]uint64 // item i has bit i modulo MaxSize; all bits outside [mark, high) are zero
 	size int64
 	mark int64
 	high int64
 }
 
-// New makes a window of a size, with everything below mark done. A size that
-// is not between 1 and MaxSize, or a mark beyond MaxIndex, is a programming
-// error and panics.
+// New returns a window of a size, with everything below mark done. It panics if size is not
+// between 1 and MaxSize or mark is beyond MaxIndex, because that is a programming error.
 func New(size int, mark int64) *Window {
 	if size < 1 || size > MaxSize {
 		panic(fmt.Sprintf("window: size is %d; it must be between 1 and %d", size, MaxSize))
@@ -50,25 +50,25 @@ func New(size int, mark int64) *Window {
 
 func legal(index int64) bool { return index >= -MaxIndex && index <= MaxIndex }
 
-// Size is how many items from the mark on may be given out.
+// Size returns the number of items from the mark on that may be handed out.
 func (w *Window) Size() int { return int(w.size) }
 
-// Mark is the first item that is not done. It never moves backwards.
+// Mark returns the first item that is not done. It never moves backwards.
 func (w *Window) Mark() int64 { return w.mark }
 
-// High is the item after the last one that is done. From there on nothing is.
+// High returns the item after the last done item.
 func (w *Window) High() int64 { return w.high }
 
-// Limit is the first item that does not fit.
+// Limit returns the first item that does not fit.
 func (w *Window) Limit() int64 { return max(w.mark+w.size, w.high) }
 
-// Fits says whether item i may be given out, or is done already.
+// Fits reports whether item i may be handed out or is already done.
 func (w *Window) Fits(i int64) bool { return i < w.Limit() }
 
-// Free is how many items fit that are after all those done.
+// Free returns the number of items that fit after the last done item.
 func (w *Window) Free() int64 { return w.Limit() - w.high }
 
-// IsDone says whether item i is done.
+// IsDone reports whether item i is done.
 func (w *Window) IsDone(i int64) bool {
 	switch {
 	case i < w.mark:
@@ -79,8 +79,8 @@ func (w *Window) IsDone(i int64) bool {
 	return w.ring[word(i)]&bit(i) != 0
 }
 
-// Done says that item i is done, and returns whether that is news. An item that
-// does not fit is a programming error and panics.
+// Done marks item i as done and reports whether it was not done before. It panics if the
+// item does not fit, because that is a programming error.
 func (w *Window) Done(i int64) bool {
 	if i < w.mark {
 		return false
@@ -97,7 +97,7 @@ func (w *Window) Done(i int64) bool {
 	return true
 }
 
-// DoneRange says that all items of [from, to) are done, 64 at a time.
+// DoneRange marks all items of [from, to) as done, 64 at a time.
 func (w *Window) DoneRange(from, to int64) {
 	from = max(from, w.mark)
 	if from >= to {
@@ -115,8 +115,8 @@ func (w *Window) DoneRange(from, to int64) {
 	}
 }
 
-// Skip moves the mark to an item however far away: all below it are done or do
-// not exist. A mark behind the present one changes nothing.
+// Skip moves the mark forward to an item at any distance: all items below it are done or do
+// not exist. A mark behind the current one has no effect.
 func (w *Window) Skip(mark int64) {
 	if mark <= w.mark {
 		return
@@ -131,8 +131,8 @@ func (w *Window) Skip(mark int64) {
 	w.advance()
 }
 
-// Pending calls yield with each item of [Mark, High) that is not done, in
-// order, until it returns false. It may say that the item is done.
+// Pending calls yield with each unfinished item of [Mark, High), in order, until yield
+// returns false. yield may mark the item as done.
 func (w *Window) Pending(yield func(int64) bool) {
 	for i := w.mark; ; i++ {
 		i, _ = w.Gap(i)
@@ -142,9 +142,9 @@ func (w *Window) Pending(yield func(int64) bool) {
 	}
 }
 
-// Gap finds the first items at or after from that are not done: those of
-// [start, end). From High on nothing is done, so end is Limit there; if nothing
-// is left that fits, start and end are both Limit or more.
+// Gap returns the first range [start, end) of unfinished items at or after from. No item
+// from High on is done, so a gap there ends at Limit. If no fitting item is left, start and
+// end are both Limit or more.
 func (w *Window) Gap(from int64) (start, end int64) {
 	start = max(from, w.mark)
 	for start < w.high {
@@ -164,12 +164,12 @@ func (w *Window) Gap(from int64) (start, end int64) {
 		if done != 0 {
 			return start, end + int64(bits.TrailingZeros64(done))
 		}
-		end = nextWord(end) // ends at the latest at the item before High, which is done
+		end = nextWord(end) // ends at the item before High at the latest, which is done
 	}
 }
 
-// advance moves the mark over what is done, and clears its bits for items to
-// come. Each bit is cleared once, so a move costs what Done paid for.
+// advance moves the mark over done items and clears their bits for later items. Each bit is
+// cleared once, so the cost of a move is covered by the calls of Done.
 func (w *Window) advance() {
 	for w.mark < w.high {
 		at := word(w.mark)
@@ -202,10 +202,10 @@ func word(i int64) int   { return int(i>>6) & (words - 1) }
 func offset(i int64) int { return int(i & (wordBits - 1)) }
 func bit(i int64) uint64 { return 1 << offset(i) }
 
-// nextWord is the first item after i of another word.
+// nextWord returns the first item after i that belongs to another word.
 func nextWord(i int64) int64 { return (i | (wordBits - 1)) + 1 }
 
-// span is the bits of [from, to), which lie in one word and are at least one.
+// span returns the bits of [from, to), a non-empty range within one word.
 func span(from, to int64) uint64 {
 	return ^uint64(0) >> (wordBits - int(to-from)) << offset(from)
 }

@@ -123,7 +123,7 @@ func BenchmarkDone(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/item")
 }
 
-// BenchmarkDoneRange ends items in the pieces in which workers take them.
+// BenchmarkDoneRange ends items in groups of the size that workers take.
 func BenchmarkDoneRange(b *testing.B) {
 	const size, piece = 16_384, 64
 	order := rand.Perm(size / piece)
@@ -159,7 +159,7 @@ func TestAWindowThatSkipsIntoTheMiddleForgetsWhatIsBefore(t *testing.T) {
 	if w.Mark() != 3 || w.High() != 8 {
 		t.Fatalf("it is [%d, %d)", w.Mark(), w.High())
 	}
-	w.Done(window.MaxSize + 2) // the last that fits
+	w.Done(window.MaxSize + 2) // the last item that fits
 	for i, want := range map[int64]bool{2: true, 3: false, 4: true, 6: false, 7: true, window.MaxSize: false, window.MaxSize + 1: false} {
 		if w.IsDone(i) != want {
 			t.Errorf("item %d is done: %v", i, !want)

@@ -6,18 +6,18 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Bounds of one request, checked while it is decoded: a few kilobytes of packed
-// bytes can otherwise stand for gigabytes of messages.
+// Limits of one request, checked while it is decoded. Without them, a few kilobytes of
+// compressed bytes could expand to gigabytes of messages.
 const (
-	maxDepth    = 64      // levels of nesting, of JSON and of messages
-	maxList     = 100_000 // entries of a list or map whose rules name no bound
-	maxElements = 250_000 // messages and entries of lists and maps, all together
+	maxDepth    = 64      // levels of nesting in JSON and in messages
+	maxList     = 100_000 // entries of a list or map whose rules set no maximum
+	maxElements = 250_000 // messages and entries of lists and maps in total
 )
 
-// elements counts what a request is made of while it is decoded.
+// elements counts the elements of a request while it is decoded.
 type elements int
 
-// add counts one more. It fails once there are too many.
+// add counts an element. It returns an error if there are too many.
 func (e *elements) add() error {
 	if *e++; *e > maxElements {
 		return wrong("has more than %d elements; send less at once", maxElements)
@@ -25,7 +25,7 @@ func (e *elements) add() error {
 	return nil
 }
 
-// mostEntries returns how many entries a list or map may have.
+// mostEntries returns the maximum number of entries of a list or map.
 func (f *field) mostEntries() int {
 	if f.IsList() && f.rules != nil && f.rules.Max != nil {
 		return int(*f.rules.Max)
@@ -33,17 +33,25 @@ func (f *field) mostEntries() int {
 	return maxList
 }
 
-// entry counts an entry of a list or map that has n before it.
-func (e *elements) entry(f *field, n int) error {
+// checkRoom returns an error if a list or map with n entries is full.
+func (f *field) checkRoom(n int) error {
 	if most := f.mostEntries(); n >= most {
 		return wrong("has more than %d entries; send fewer at once", most)
+	}
+	return nil
+}
+
+// entry counts an entry of a list or map after n others.
+func (e *elements) entry(f *field, n int) error {
+	if err := f.checkRoom(n); err != nil {
+		return err
 	}
 	return e.add()
 }
 
-// UnmarshalBinary reads the protobuf form of a message into an empty one. It
-// fails with a FieldError, before it has allocated much, if the message exceeds
-// the bounds of a request. Unknown fields are dropped.
+// UnmarshalBinary decodes the protobuf form of a message into an empty message. If the
+// message exceeds the limits of a request, it returns a FieldError before allocating much
+// memory. Unknown fields are dropped.
 func UnmarshalBinary(data []byte, into proto.Message) error {
 	var count elements
 	if err := count.binary(data, planOf(into.ProtoReflect().Descriptor()), 0); err != nil {
@@ -55,12 +63,12 @@ func UnmarshalBinary(data []byte, into proto.Message) error {
 	return nil
 }
 
-// binary counts what the protobuf form of a message is made of.
+// binary counts the elements of a message in protobuf form.
 func (e *elements) binary(data []byte, p *plan, depth int) error {
 	if depth > maxDepth {
 		return wrong("is nested more than %d levels deep", maxDepth)
 	}
-	entries := map[protowire.Number]int{} // of its lists and maps
+	entries := map[protowire.Number]int{} // entries of the message's lists and maps
 	for len(data) > 0 {
 		number, wireType, n := protowire.ConsumeTag(data)
 		if n < 0 {
@@ -83,7 +91,7 @@ func (e *elements) binary(data []byte, p *plan, depth int) error {
 	return nil
 }
 
-// binaryField counts what the value of a field is made of.
+// binaryField counts the elements of a field's value.
 func (e *elements) binaryField(f *field, wireType protowire.Type, value []byte, entries map[protowire.Number]int, depth int) error {
 	packed := f.IsList() && wireType == protowire.BytesType && isPackable(f)
 	switch {
@@ -113,8 +121,8 @@ func (e *elements) binaryField(f *field, wireType protowire.Type, value []byte, 
 	return nil
 }
 
-// checkDocument checks a JSON document as Unmarshal does, which reads it as a part of
-// the request. No bytes are no document.
+// checkDocument validates a JSON document in the same way as Unmarshal, which reads it as
+// part of a request. Empty content means no document.
 func checkDocument(content []byte) error {
 	if len(content) == 0 {
 		return nil
@@ -126,7 +134,7 @@ func checkDocument(content []byte) error {
 	return nil
 }
 
-// firstOf calls functions until one fails.
+// firstOf calls functions until one returns an error.
 func firstOf(functions ...func() error) error {
 	for _, function := range functions {
 		if err := function(); err != nil {
@@ -136,7 +144,7 @@ func firstOf(functions ...func() error) error {
 	return nil
 }
 
-// packed counts the numbers of a packed list.
+// packed counts the numbers in a packed list.
 func (e *elements) packed(f *field, content []byte, entries map[protowire.Number]int) error {
 	width := 1
 	switch f.Kind() {
@@ -146,7 +154,7 @@ func (e *elements) packed(f *field, content []byte, entries map[protowire.Number
 		width = 4
 	}
 	for i := range content {
-		last := content[i] < 0x80 // of a varint
+		last := content[i] < 0x80 // last byte of a varint
 		if width > 1 {
 			last = (i+1)%width == 0
 		}

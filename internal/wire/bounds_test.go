@@ -18,13 +18,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// entries are n entries of a list in protobuf, all alike.
+// entries returns n identical entries of a list in protobuf.
 func entries(number protowire.Number, content []byte, n int) []byte {
 	one := protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	return bytes.Repeat(one, n)
 }
 
-// A request that is small when it is packed must not become large when it is decoded.
+// A request that is small when compressed must not become large when decoded.
 func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 	const size = 16 << 20
 	many := size / 2
@@ -49,26 +49,25 @@ func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
 		"entries of a map, as JSON": {&fairleadv1.Tenant{}, []byte(`{"labels":{` + labels(size/12)), false, "labels: has more than 100000 entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
 			var err error
-			if bomb.isBinary {
-				err = wire.UnmarshalBinary(bomb.data, bomb.into)
-			} else {
-				err = wire.Unmarshal(bomb.data, bomb.into)
-			}
-			runtime.ReadMemStats(&after)
+			made := allocated(func() {
+				if bomb.isBinary {
+					err = wire.UnmarshalBinary(bomb.data, bomb.into)
+				} else {
+					err = wire.Unmarshal(bomb.data, bomb.into)
+				}
+			})
 			if err == nil || !strings.HasPrefix(err.Error(), bomb.want) {
 				t.Errorf("got %.200v, want %s", err, bomb.want)
 			}
-			if made := after.TotalAlloc - before.TotalAlloc; made > 3*size {
+			if made > 3*size {
 				t.Errorf("%d bytes became %d MiB", len(bomb.data), made>>20)
 			}
 		})
 	}
 }
 
-// labels are members of an object, each with a name of its own.
+// labels returns members of an object with distinct names.
 func labels(n int) string {
 	var out strings.Builder
 	for i := range n {
@@ -77,7 +76,7 @@ func labels(n int) string {
 	return out.String()
 }
 
-// What fits is read as protobuf reads it.
+// A request within the limits is decoded like package proto decodes it.
 func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	want := &fairleadv1.NewBatch{Name: "n", Canary: &fairleadv1.Canary{Tasks: 3}, Info: []byte(`{"a":[1,2]}`)}
 	for range 100_000 {
@@ -97,7 +96,7 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	}
 }
 
-// A document without bytes is no document, as it is in JSON.
+// An empty document counts as absent, as in JSON.
 func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
 	for document, want := range map[string]string{
 		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: unexpected data after the end of the document", " ": "jobs.args: is not JSON: ",
@@ -118,7 +117,7 @@ func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
 	}
 }
 
-// Each list is short enough, and the messages within their entries are too many.
+// Each list is short enough, but the messages in their entries are too many in total.
 func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 	const entries = 90_000
 	job := &fairleadv1.Job{Timeout: durationpb.New(1e9), NotBefore: timestamppb.New(time.Unix(1, 0))}
@@ -137,13 +136,47 @@ func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 	}
 }
 
-// A message with very many mistakes is refused with the first of them.
+// A message with very many errors is rejected with only the first of them.
 func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
 	request := &fairleadv1.EnqueueJobsRequest{}
 	for range 10_000 {
-		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three each: the last that is named is in the middle of one
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three errors each: the last one reported is in the middle of a job
 	}
 	if found := wire.Check(request); len(found) != 100 {
 		t.Errorf("%d mistakes are named", len(found))
+	}
+}
+
+// allocated returns the number of bytes that a function allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestTooManyMessagesInJSONAreRefusedBeforeTheFirstIsAllocated(t *testing.T) {
+	document := []byte(`{"jobs":[` + strings.Repeat(`{},`, 10_000) + `{}]}`)
+	made := allocated(func() {
+		err := wire.Unmarshal(document, &fairleadv1.EnqueueJobsRequest{})
+		if want := "jobs: has more than 10000 entries; send fewer at once"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	if made > 100<<10 {
+		t.Errorf("%d bytes were allocated", made)
+	}
+}
+
+func TestWhatIsReadOfJSONDoesNotKeepTheDocument(t *testing.T) {
+	document := []byte(`{"jobs":[{"kind":"noop","args":{"a":"b\u00e9"}}]}`)
+	request := &fairleadv1.EnqueueJobsRequest{}
+	if err := wire.Unmarshal(document, request); err != nil {
+		t.Fatal(err)
+	}
+	clear(document)
+	if got := string(request.GetJobs()[0].GetArgs()); got != `{"a":"b\u00e9"}` {
+		t.Errorf("args are %q after the document was overwritten", got)
 	}
 }

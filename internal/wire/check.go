@@ -12,10 +12,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// maxFound bounds how much of what is wrong with a message is reported.
+// maxFound is the maximum number of violations reported for a message.
 const maxFound = 100
 
-// Check lists what in a message its rules do not allow: the first hundred of it.
+// Check returns the violations of a message's rules, at most maxFound.
 func Check(message proto.Message) []FieldError {
 	m := message.ProtoReflect()
 	c := checker{}

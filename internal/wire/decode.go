@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// FieldError is a value that cannot be accepted.
+// FieldError is the error of an invalid value.
 type FieldError struct {
-	Field   string // its path; empty: the document itself
+	Field   string // path of the field; empty for the document itself
 	Message string
 }
 
@@ -25,8 +26,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// Unmarshal reads a JSON document into an empty message. Its errors are
-// FieldErrors. What it keeps of data must not be changed.
+// Unmarshal decodes a JSON document into an empty message. It returns FieldErrors. The
+// message does not refer to data.
 func Unmarshal(data []byte, into proto.Message) error {
 	s := &scanner{data: data}
 	message := into.ProtoReflect()
@@ -41,12 +42,12 @@ func Unmarshal(data []byte, into proto.Message) error {
 	return err
 }
 
-// wrong is a value that does not fit its field.
+// wrong returns the error of a value that is invalid for its field.
 func wrong(format string, args ...any) error {
 	return &FieldError{Message: fmt.Sprintf(format, args...)}
 }
 
-// inside adds to the path of a value that cannot be accepted.
+// inside prepends a name to the path of a FieldError.
 func inside(name string, err error) error {
 	var refusal *FieldError
 	if !errors.As(err, &refusal) {
@@ -84,13 +85,13 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 			if f.IsList() {
 				return inside(name, enough(f, 0))
 			}
-			return nil // as if it were not there
+			return nil // treated as absent
 		}
 		return inside(name, s.field(message, f))
 	})
 }
 
-// mismatch is a value of another kind than is wanted.
+// mismatch returns the error of a value of the wrong type.
 func (s *scanner) mismatch(wanted string) error {
 	found := map[byte]string{'{': "an object", '[': "a list", '"': "a string", 't': "true", 'f': "false", 'n': "null"}[s.peek()]
 	if err := s.skip(); err != nil {
@@ -109,6 +110,9 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 	case f.IsList():
 		if s.peek() != '[' {
 			return s.mismatch("a list")
+		}
+		if err := s.checkEntries(f); err != nil {
+			return err
 		}
 		list := message.Mutable(f.FieldDescriptor).List()
 		err := s.array(func(i int) error {
@@ -138,16 +142,34 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 	return err
 }
 
-// enough refuses a list that was given and is too short. Where one that is left out stands for
-// all, one that has nothing is a mistake.
+// checkEntries rejects a list of messages with too many entries before any of them is
+// allocated. It leaves other errors to the caller.
+func (s *scanner) checkEntries(f *field) error {
+	most := f.mostEntries()
+	if f.message == nil || bytes.Count(s.data[s.at:], []byte("{")) <= most {
+		return nil
+	}
+	ahead := *s
+	var refusal error
+	_ = ahead.array(func(i int) error {
+		if refusal = f.checkRoom(i); refusal != nil {
+			return refusal
+		}
+		return ahead.skip()
+	})
+	return refusal
+}
+
+// enough rejects a list that is present but too short. Where an absent list stands for all,
+// an empty list is a mistake.
 func enough(f *field, entries int) error {
 	if least := f.rules.GetMin(); int64(entries) < least {
-		return wrong("has %d entries; give at least %d, or leave the field out, which has a different meaning", entries, least)
+		return wrong("has %d entries; specify at least %d, or omit the field, which has a different meaning", entries, least)
 	}
 	return nil
 }
 
-// mapping reads an object whose names are chosen by the caller.
+// mapping decodes an object with names chosen by the caller.
 func (s *scanner) mapping(into protoreflect.Map, f *field) error {
 	if s.peek() != '{' {
 		return s.mismatch("an object")
@@ -169,7 +191,7 @@ func (s *scanner) mapping(into protoreflect.Map, f *field) error {
 	})
 }
 
-// value reads one value of a field.
+// value decodes one value of a field.
 func (s *scanner) value(f *field, empty func() protoreflect.Value) (protoreflect.Value, error) {
 	switch f.Kind() {
 	case protoreflect.MessageKind:
@@ -228,7 +250,7 @@ func (s *scanner) messageValue(message protoreflect.Message, f *field) error {
 	return nil
 }
 
-// setSpan sets the two fields that a time and a duration have.
+// setSpan sets the two fields of a timestamp or duration.
 func setSpan(message protoreflect.Message, seconds int64, nanos int32) {
 	fields := message.Descriptor().Fields()
 	message.Set(fields.ByNumber(1), protoreflect.ValueOfInt64(seconds))
@@ -257,7 +279,7 @@ func (s *scanner) bytesValue(f *field) ([]byte, error) {
 	return raw, nil
 }
 
-// integer reads a whole number, which may be written as a text.
+// integer decodes a whole number, which may also be written as a string.
 func (s *scanner) integer(lowest, highest int64) (int64, error) {
 	var text string
 	var err error

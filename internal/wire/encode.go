@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Marshal writes a message as JSON. Fields without a value are left out, but for
-// lists of an answer, which are then empty.
+// Marshal encodes a message as JSON. Fields without a value are omitted, except for lists
+// in a response, which are then empty.
 func Marshal(message proto.Message) ([]byte, error) {
 	m := message.ProtoReflect()
 	return appendMessage(nil, m, planOf(m.Descriptor()))
@@ -58,7 +58,7 @@ func appendField(b []byte, value protoreflect.Value, f *field) (_ []byte, err er
 	return appendValue(b, value, f)
 }
 
-// appendMap writes texts by their names, in order.
+// appendMap appends a map of strings, sorted by name.
 func appendMap(b []byte, texts protoreflect.Map) ([]byte, error) {
 	names := make([]string, 0, texts.Len())
 	texts.Range(func(key protoreflect.MapKey, _ protoreflect.Value) bool {
@@ -115,14 +115,14 @@ func span(message protoreflect.Message) (seconds, nanos int64) {
 	return message.Get(fields.ByNumber(1)).Int(), message.Get(fields.ByNumber(2)).Int()
 }
 
-// appendSeconds writes a duration as seconds, with as many decimals as it needs.
+// appendSeconds appends a duration in seconds, with as many decimals as necessary.
 func appendSeconds(b []byte, d time.Duration) []byte {
 	b = append(b, '"')
 	b = strconv.AppendFloat(b, d.Seconds(), 'f', -1, 64)
 	return append(b, 's', '"')
 }
 
-// appendDocument writes a document on one line.
+// appendDocument appends a document on one line.
 func appendDocument(b, document []byte) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	err := json.Compact(out, document)
@@ -131,8 +131,8 @@ func appendDocument(b, document []byte) ([]byte, error) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendText writes a text. What could be taken for markup is not special here:
-// answers are never served as such.
+// appendText appends a string. It does not escape HTML characters, because responses are
+// never served as HTML.
 func appendText(b []byte, text string) []byte {
 	b = append(b, '"')
 	for i := range len(text) {

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// heard are what handlers, targets and those who watch them say. Nothing of it may
-// be lost: stores replace what they cannot keep.
+// heard lists the fields with strings from handlers, targets and their observers. These
+// strings must never be rejected: stores replace characters that they cannot store.
 var heard = map[protoreflect.FullName]bool{
 	"fairlead.v1.RunEnd.error":             true,
 	"fairlead.v1.FailJobRequest.error":     true,
@@ -19,14 +19,14 @@ var heard = map[protoreflect.FullName]bool{
 	"fairlead.v1.NoteItemsRequest.stop":    true,
 }
 
-// texts reports whether a field has texts of its own.
+// texts reports whether a field contains strings.
 func (f *field) texts() bool {
 	return f.Kind() == protoreflect.StringKind || f.IsMap() && f.MapValue().Kind() == protoreflect.StringKind
 }
 
-// texts refuses texts that not every database can keep, in whatever field: also what
-// is only looked for, as no such thing can exist. That they are valid UTF-8 was seen
-// when the message was read.
+// texts rejects strings that some databases cannot store, in any field. This includes
+// search terms, because no such value can exist. Valid UTF-8 was already checked when the
+// message was decoded.
 func (c *checker) texts(value protoreflect.Value, f *field, path string) {
 	switch {
 	case f.IsMap():

@@ -9,28 +9,28 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// plan is what has to be known of a message to read, write and check it.
+// plan contains the information needed to encode, decode and check a message type.
 type plan struct {
 	fields   []*field // in the order of the schema
 	byName   map[string]*field
 	byNumber map[protoreflect.FieldNumber]*field
-	nulls    protoreflect.FieldDescriptor // lists which fields were null; nil: they are as if not there
-	ruled    bool                         // something in it has to be checked
+	nulls    protoreflect.FieldDescriptor // lists the fields that were null; if nil, null fields count as absent
+	ruled    bool                         // something in it must be checked
 }
 
-// field is one field of a message.
+// field is a field of a message.
 type field struct {
 	protoreflect.FieldDescriptor
 	name    string
-	bit     uint64 // its own among the fields of the message
+	bit     uint64 // unique bit among the fields of the message
 	json    bool
 	rules   *fairleadv1.Rules
-	message *plan // of its messages, if it has any but times and durations
+	message *plan // plan of the field's messages, except for timestamps and durations
 }
 
 var plans sync.Map // full name → *plan
 
-// planOf makes the plan of a message once.
+// planOf returns the plan of a message type, which is built once.
 func planOf(message protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(message.FullName()); ok {
 		return known.(*plan)
@@ -63,13 +63,13 @@ func newField(descriptor protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-// The messages that have a form of their own in JSON.
+// Message types with a JSON form of their own.
 const (
 	timestamp = "google.protobuf.Timestamp"
 	duration  = "google.protobuf.Duration"
 )
 
-// wellKnown is which of them a message is; empty: none.
+// wellKnown returns the message's type if it is one of these, and "" otherwise.
 func wellKnown(message protoreflect.MessageDescriptor) string {
 	switch name := string(message.FullName()); name {
 	case timestamp, duration:

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads one JSON document, without copying what it need not copy.
+// scanner reads one JSON document. It copies the values that it returns and allocates
+// nothing for values that it skips.
 type scanner struct {
 	data  []byte
 	at    int
@@ -16,7 +17,7 @@ type scanner struct {
 	count elements
 }
 
-// syntaxError is a document that is not JSON.
+// syntaxError is the error of an invalid JSON document.
 type syntaxError struct {
 	offset int
 	what   string
@@ -28,7 +29,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return &syntaxError{offset: s.at, what: fmt.Sprintf(format, args...)}
 }
 
-// peek is the next character that means something; 0 at the end.
+// peek returns the next character other than white space, or 0 at the end.
 func (s *scanner) peek() byte {
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; c {
@@ -41,7 +42,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// end makes sure that there is nothing more.
+// end returns an error unless the document ends here.
 func (s *scanner) end() error {
 	if s.peek() != 0 || s.at < len(s.data) {
 		return s.fail("unexpected data after the end of the document")
@@ -64,7 +65,7 @@ func (s *scanner) unexpected(wanted string) error {
 	return s.fail("unexpected %q, expected %s", s.data[s.at], wanted)
 }
 
-// enter goes into an object or array, leave out of it.
+// enter reads the start of an object or array; leave reads its end.
 func (s *scanner) enter(open byte) error {
 	if err := s.expect(open); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (s *scanner) enter(open byte) error {
 	return nil
 }
 
-// list reads what stands between brackets, item by item.
+// list reads the items between brackets.
 func (s *scanner) list(open, shut byte, item func(i int) error) error {
 	if err := s.enter(open); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (s *scanner) list(open, shut byte, item func(i int) error) error {
 	return s.expect(shut)
 }
 
-// object reads an object, member by member.
+// object reads the members of an object.
 func (s *scanner) object(member func(name string) error) error {
 	return s.list('{', '}', func(int) error {
 		name, err := s.text()
@@ -107,10 +108,10 @@ func (s *scanner) object(member func(name string) error) error {
 	})
 }
 
-// array reads an array.
+// array reads the items of an array.
 func (s *scanner) array(item func(i int) error) error { return s.list('[', ']', item) }
 
-// word reads null, true or false if it is next.
+// word consumes null, true or false if it is next.
 func (s *scanner) word(word string) bool {
 	s.peek()
 	if !bytes.HasPrefix(s.data[s.at:], []byte(word)) {
@@ -158,56 +159,59 @@ func (s *scanner) number() (string, error) {
 
 // text reads a string.
 func (s *scanner) text() (string, error) {
+	raw, escaped, err := s.skipText()
+	if err != nil || !escaped {
+		return string(raw), err
+	}
+	text := make([]byte, 0, len(raw))
+	for inner := (&scanner{data: raw}); inner.at < len(raw); {
+		c := raw[inner.at]
+		inner.at++
+		if c != '\\' {
+			text = append(text, c)
+			continue
+		}
+		r, err := inner.escape()
+		if err != nil {
+			return "", err
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return string(text), nil
+}
+
+// skipText reads a string. It returns the bytes between the quotation marks and reports
+// whether they contain escape sequences.
+func (s *scanner) skipText() (raw []byte, escaped bool, err error) {
 	if err := s.expect('"'); err != nil {
-		return "", err
+		return nil, false, err
 	}
 	begin := s.at
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; {
 		case c == '"':
-			plain := s.data[begin:s.at]
+			raw = s.data[begin:s.at]
 			s.at++
-			if !utf8.Valid(plain) {
-				return "", s.fail("a string is not valid UTF-8")
+			if !utf8.Valid(raw) {
+				return nil, false, s.fail("a string is not valid UTF-8")
 			}
-			return string(plain), nil
+			return raw, escaped, nil
 		case c == '\\':
-			return s.escapedText(append([]byte(nil), s.data[begin:s.at]...))
-		case c < ' ':
-			return "", s.fail("control character in a string")
-		}
-		s.at++
-	}
-	return "", s.fail("unterminated string")
-}
-
-// escapedText reads on where a text has its first backslash.
-func (s *scanner) escapedText(text []byte) (string, error) {
-	for s.at < len(s.data) {
-		c := s.data[s.at]
-		s.at++
-		switch {
-		case c == '"':
-			if !utf8.Valid(text) {
-				return "", s.fail("a string is not valid UTF-8")
+			s.at++
+			escaped = true
+			if _, err := s.escape(); err != nil {
+				return nil, false, err
 			}
-			return string(text), nil
 		case c < ' ':
-			return "", s.fail("control character in a string")
-		case c != '\\':
-			text = append(text, c)
+			return nil, false, s.fail("control character in a string")
 		default:
-			r, err := s.escape()
-			if err != nil {
-				return "", err
-			}
-			text = utf8.AppendRune(text, r)
+			s.at++
 		}
 	}
-	return "", s.fail("unterminated string")
+	return nil, false, s.fail("unterminated string")
 }
 
-// escape reads what stands behind a backslash.
+// escape reads an escape sequence after its backslash.
 func (s *scanner) escape() (rune, error) {
 	if s.at >= len(s.data) {
 		return 0, s.fail("unterminated string")
@@ -247,25 +251,33 @@ func (s *scanner) hex() (rune, error) {
 	return rune(n), nil
 }
 
-// raw reads any value and returns its text.
+// raw reads any value and returns a copy of its text.
 func (s *scanner) raw() ([]byte, error) {
 	s.peek()
 	begin := s.at
 	if err := s.skip(); err != nil {
 		return nil, err
 	}
-	return s.data[begin:s.at], nil
+	return bytes.Clone(s.data[begin:s.at]), nil
 }
 
 // skip reads any value.
 func (s *scanner) skip() error {
 	switch c := s.peek(); c {
 	case '{':
-		return s.object(func(string) error { return s.skip() })
+		return s.list('{', '}', func(int) error {
+			if _, _, err := s.skipText(); err != nil {
+				return err
+			}
+			if err := s.expect(':'); err != nil {
+				return err
+			}
+			return s.skip()
+		})
 	case '[':
 		return s.array(func(int) error { return s.skip() })
 	case '"':
-		_, err := s.text()
+		_, _, err := s.skipText()
 		return err
 	default:
 		if s.word("null") || s.word("true") || s.word("false") {

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// SetTexts sets a field of a message from texts, as they stand in a URL. Lists
-// take all of them, other fields one. Its errors are FieldErrors.
+// SetTexts sets a field of a message from the strings in a URL. Lists accept any number of
+// strings, other fields one. It returns FieldErrors.
 func SetTexts(message proto.Message, name string, texts []string) error {
 	m := message.ProtoReflect()
 	f := planOf(m.Descriptor()).byName[name]
@@ -42,7 +42,7 @@ func SetTexts(message proto.Message, name string, texts []string) error {
 	return nil
 }
 
-// quoted is a text as its field would have it in JSON.
+// quoted returns a string in the JSON form of its field.
 func quoted(f *field, text string) []byte {
 	switch f.Kind() {
 	case protoreflect.BoolKind, protoreflect.DoubleKind:
@@ -58,7 +58,7 @@ func element(m protoreflect.Message, f *field) protoreflect.Value {
 	return m.NewField(f.FieldDescriptor)
 }
 
-// plain says of a text in a URL that it does not fit, without speaking of JSON.
+// plain returns the error of an invalid string in a URL without mentioning JSON.
 func plain(err error) error {
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {

@@ -23,7 +23,7 @@ func TestAMessageIsReadAndWrittenAsTheSchemaSays(t *testing.T) {
 		name    string
 		json    string
 		message proto.Message
-		written string // if it differs from json
+		written string // if different from json
 	}{
 		{"nothing", `{}`, &fairleadv1.Job{}, ""},
 		{"texts", `{"kind":"a\u00e4\n\"\\/\ud83d\ude00","queue":"ü"}`, &fairleadv1.Job{Kind: "aä\n\"\\/😀", Queue: "ü"}, `{"kind":"aä\n\"\\/😀","queue":"ü"}`},
@@ -179,7 +179,8 @@ func TestRulesAllowTheLargestAndTheSmallestThatTheyName(t *testing.T) {
 	}
 }
 
-// No database keeps a NUL in a text, so no field takes one, but for what handlers say.
+// No database can store a NUL in a string, so every field rejects it, except for texts of
+// handlers.
 func TestATextWithANULIsRefusedWhereverItStands(t *testing.T) {
 	for field, message := range map[string]proto.Message{
 		"jobs[0].kind":  &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{{Kind: "a\x00"}}},
@@ -197,7 +198,7 @@ func TestATextWithANULIsRefusedWhereverItStands(t *testing.T) {
 	}
 }
 
-// Whatever comes, it is read as encoding/json would, or refused.
+// Any input is decoded with the same result as by encoding/json, or rejected.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"jobs":[{"kind":"a","args":{"x":[1,2]},"timeout":"5s","retry":{"base":"1s"}}]}`, `{"jobs":null}`, `[`, `{"jobs":[{"kind":"\u12"}]}`} {
 		f.Add([]byte(seed))

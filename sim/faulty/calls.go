@@ -9,47 +9,47 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Join can be made to fail.
+// Join joins, or fails on command.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	return do(ctx, s, Join, func(ctx context.Context) (fairlead.NodeID, error) { return s.Store.Join(ctx, node, lease) })
 }
 
-// Beat can be made to fail.
+// Beat sends a heartbeat, or fails on command.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	return do(ctx, s, Beat, func(ctx context.Context) (driver.BeatAnswer, error) { return s.Store.Beat(ctx, beat) })
 }
 
-// Lived can be made to fail.
+// Lived reports a live node, or fails on command.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	return justDo(ctx, s, Lived, func(ctx context.Context) error { return s.Store.Lived(ctx, node) })
 }
 
-// Leave can be made to fail.
+// Leave leaves, or fails on command.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return justDo(ctx, s, Leave, func(ctx context.Context) error { return s.Store.Leave(ctx, node) })
 }
 
-// Claim can be made to fail.
+// Claim claims, or fails on command.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	return do(ctx, s, Claim, func(ctx context.Context) ([]*fairlead.Job, error) { return s.Store.Claim(ctx, claim) })
 }
 
-// Settle can be made to fail.
+// Settle settles, or fails on command.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	return do(ctx, s, Settle, func(ctx context.Context) ([]fairlead.Settled, error) { return s.Store.Settle(ctx, settlements) })
 }
 
-// Save can be made to fail.
+// Save saves, or fails on command.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return justDo(ctx, s, Save, func(ctx context.Context) error { return s.Store.Save(ctx, save) })
 }
 
-// Held can be made to fail.
+// Held returns the held leases, or fails on command.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	return do(ctx, s, Held, func(ctx context.Context) ([]driver.Held, error) { return s.Store.Held(ctx, node) })
 }
 
-// Listen can be made to fail, and to be cut off while it is under way.
+// Listen listens, or fails on command. CutListeners interrupts it.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	return justDo(ctx, s, Listen, func(ctx context.Context) error {
 		ctx, cut := context.WithCancelCause(ctx)
@@ -65,27 +65,27 @@ func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(drive
 	})
 }
 
-// Promote can be made to fail.
+// Promote promotes, or fails on command.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	return do(ctx, s, Promote, func(ctx context.Context) (driver.Promotion, error) { return s.Store.Promote(ctx, limit) })
 }
 
-// Reap can be made to fail.
+// Reap reaps, or fails on command.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	return do(ctx, s, Reap, func(ctx context.Context) (driver.Reaped, error) { return s.Store.Reap(ctx, reap) })
 }
 
-// Overdue fails when Expire is made to.
+// Overdue fails together with Expire.
 func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	return do(ctx, s, Expire, func(ctx context.Context) ([]driver.Held, error) { return s.Store.Overdue(ctx, limit) })
 }
 
-// Expire can be made to fail.
+// Expire expires, or fails on command.
 func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	return do(ctx, s, Expire, func(ctx context.Context) (int, error) { return s.Store.Expire(ctx, overdue) })
 }
 
-// Prune can be made to fail.
+// Prune prunes, or fails on command.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	return do(ctx, s, Prune, func(ctx context.Context) (int, error) { return s.Store.Prune(ctx, keep, limit) })
 }

@@ -1,6 +1,6 @@
-// Package faulty is a store that fails on command: before a call took effect,
-// after it did so that only its answer is lost, or by not answering. It wraps
-// a real store, so that all else is real.
+// Package faulty provides a store that fails on command: before a call takes effect, after
+// it takes effect so that only its answer is lost, or by not answering. It wraps a real
+// store, which handles everything else.
 package faulty
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ErrFault is what a call returns that was made to fail.
+// ErrFault is the error of a call that fails on command.
 var ErrFault = fmt.Errorf("fault on command: %w", fairlead.ErrUnavailable)
 
-// Call names a method of the store that can be made to fail.
+// A Call names a method of the store that can fail on command.
 type Call string
 
-// The calls that a node makes.
+// Calls made by nodes.
 const (
 	Join    Call = "join"
 	Beat    Call = "beat"
@@ -36,43 +36,43 @@ const (
 	Lived   Call = "lived"
 )
 
-// Calls lists all of them.
+// Calls returns all calls.
 func Calls() []Call {
 	return []Call{Join, Beat, Leave, Claim, Settle, Save, Held, Listen, Promote, Reap, Expire, Prune, Lived}
 }
 
-// Always makes a fault last until Mend.
+// Always makes a fault last until Mend is called.
 const Always = -1
 
-// Store is a store with faults. It begins without any.
+// A Store is a store with faults. It has none at first.
 type Store struct {
 	driver.Store
 
 	mu     sync.Mutex
 	faults map[Call]*fault
 	counts map[Call]int
-	late   sync.WaitGroup // effects still to come
+	late   sync.WaitGroup // pending delayed effects
 
-	listeners map[int]context.CancelCauseFunc // those under way, by the count of their call
+	listeners map[int]context.CancelCauseFunc // active Listen calls, by the number of the call
 }
 
-// fault is what is wrong with the next calls of one kind.
+// fault is the fault of the next calls of one method.
 type fault struct {
-	times  int // Always, or how many calls are left
+	times  int // Always, or the number of calls left
 	way    way
-	after  time.Duration // late
-	mended chan struct{} // hanging, held: closed by Mend or Release
-	caught chan struct{} // held: closed when the call is there
+	after  time.Duration // for late
+	mended chan struct{} // for hanging and held: closed by Mend or Release
+	caught chan struct{} // for held: closed when the call arrives
 }
 
 type way int
 
 const (
-	failing way = iota // no effect, an error
+	failing way = iota // no effect, then an error
 	losing             // effect, then an error
 	late               // an error, then the effect
 	hanging            // no effect and no answer until the context ends
-	held               // waits for Release, then goes on
+	held               // waits for Release, then continues
 )
 
 // New wraps a store.
@@ -83,31 +83,29 @@ func New(store driver.Store) *Store {
 // Fail makes the next calls fail without effect.
 func (s *Store) Fail(times int, calls ...Call) { s.set(fault{times: times, way: failing}, calls) }
 
-// LoseAnswer makes the next calls take effect and fail all the same.
+// LoseAnswer makes the next calls take effect and then fail.
 func (s *Store) LoseAnswer(times int, calls ...Call) { s.set(fault{times: times, way: losing}, calls) }
 
-// Delay makes the next calls fail at once and take effect only after a time.
+// Delay makes the next calls fail immediately and take effect only after the given time.
 func (s *Store) Delay(after time.Duration, times int, calls ...Call) {
 	s.set(fault{times: times, way: late, after: after}, calls)
 }
 
-// QueryTimeout is after how long a call that hangs fails by itself, as those
-// of real stores do.
+// QueryTimeout is the timeout after which a hanging call fails, as in real stores.
 const QueryTimeout = 30 * time.Second
 
-// Hang makes the next calls wait without effect until their context ends,
-// their QueryTimeout is over, or Mend lets them fail.
+// Hang makes the next calls wait without effect until their context ends, QueryTimeout has
+// passed, or Mend makes them fail.
 func (s *Store) Hang(times int, calls ...Call) { s.set(fault{times: times, way: hanging}, calls) }
 
-// Hold makes the next call wait before it takes effect, whatever becomes of
-// its context: caught is closed when it is there, release lets it go on.
+// Hold makes the next call wait before it takes effect, even if its context ends. caught is
+// closed when the call arrives; release lets it continue.
 func (s *Store) Hold(call Call) (caught <-chan struct{}, release func()) {
 	f := s.set(fault{times: 1, way: held}, []Call{call})
 	return f.caught, sync.OnceFunc(func() { close(f.mended) })
 }
 
-// CutListeners makes all Listen calls fail that are under way, as when their
-// connection breaks.
+// CutListeners makes all active Listen calls fail, as if their connection was lost.
 func (s *Store) CutListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,8 +114,7 @@ func (s *Store) CutListeners() {
 	}
 }
 
-// listening notes a Listen that is under way until the function it returns is
-// called.
+// listening registers an active Listen until over is called.
 func (s *Store) listening(cut context.CancelCauseFunc) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +127,7 @@ func (s *Store) listening(cut context.CancelCauseFunc) (over func()) {
 	}
 }
 
-// Mend ends all faults of the calls; of all calls if none is named.
+// Mend ends all faults of the given calls, or of all calls if none are given.
 func (s *Store) Mend(calls ...Call) {
 	if len(calls) == 0 {
 		calls = Calls()
@@ -149,14 +146,14 @@ func (s *Store) mend(call Call) {
 	delete(s.faults, call)
 }
 
-// Count is how many calls there were.
+// Count returns the number of calls of a method.
 func (s *Store) Count(call Call) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[call]
 }
 
-// Wait returns when no delayed effect is still to come.
+// Wait waits until no delayed effect is pending.
 func (s *Store) Wait() { s.late.Wait() }
 
 func (s *Store) set(template fault, calls []Call) *fault {
@@ -172,7 +169,7 @@ func (s *Store) set(template fault, calls []Call) *fault {
 	return last
 }
 
-// next counts a call and returns what is wrong with it; nil if nothing.
+// next counts a call and returns its fault, or nil.
 func (s *Store) next(call Call) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +184,7 @@ func (s *Store) next(call Call) *fault {
 	return f
 }
 
-// do makes a call as its fault commands.
+// do makes a call according to its fault.
 func do[T any](ctx context.Context, s *Store, call Call, effect func(context.Context) (T, error)) (T, error) {
 	var none T
 	f := s.next(call)

@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Book is where the run of a shard reads and writes the shard's progress. A node uses
-// its store, a remote worker uses the service.
+// Book reads and writes the progress of a shard for its run. A node's books use its
+// store; a remote worker's books use the service.
 type Book interface {
 	// Load reads the shard. An error that a retry cannot fix is fairlead.Fatal.
 	Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error)
-	// Resume reports that the run continues what another run had begun.
+	// Resume reports that the run continues a shard that another run had begun.
 	Resume(ctx context.Context) error
 	// Steer shares the rate of the sweep again, so that the run gets its share. It does
 	// nothing if another node holds the sweep's lock.
@@ -23,11 +23,11 @@ type Book interface {
 	// Checkpoint stores the run's progress and returns its next orders. It returns
 	// fairlead.ErrLeaseLost if the run has lost its lease.
 	Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error)
-	// Retries lists the failed items of the shard that are to be retried, from an index
-	// on.
+	// Retries lists at most the given number of failed items of the shard that wait for a
+	// retry, starting at an index.
 	Retries(ctx context.Context, from int64, most int) ([]int64, error)
-	// Items returns items of the list that is stored with the sweep, from an index on. See
-	// sweep.Store.
+	// Items returns items of the list that is stored with the sweep, starting at an index.
+	// See sweep.Store.
 	Items(ctx context.Context, from int64) ([]string, error)
 	// AddLogs stores log lines about items.
 	AddLogs(ctx context.Context, lines []sweep.Log) error

@@ -16,19 +16,19 @@ import (
 
 // Item is one attempt of one item.
 type Item[T any] struct {
-	Sweep   int64
-	Index   int64
-	Attempt int    // counted from 1
+	Sweep   int64  // ID of the sweep
+	Index   int64  // index of the item
+	Attempt int    // number of the attempt, counted from 1
 	Data    T      // the sweep's data, the same for all of its items
 	Text    []byte // the line, or the row as a JSON object; nil if the item has only an index
 }
 
-// Options says where a node gets items from. The zero value supports sweeps over
-// indexes only.
+// Options configures the sources of items that a node can read. The zero value supports
+// sweeps over indexes only.
 type Options struct {
 	Roots     []string            // directories below which files may be read
-	Client    *http.Client        // client that reads lines from URLs; it guards which addresses are called
-	Databases map[string]Database // databases whose tables may be read, by name
+	Client    *http.Client        // client that reads lines from URLs; it must deny forbidden addresses
+	Databases map[string]Database // databases with tables that may be read, by name
 	Logger    *slog.Logger        // default slog.Default()
 }
 
@@ -42,12 +42,12 @@ const (
 	SQLite   = source.SQLite
 )
 
-// Handle registers a function that is called with the items of sweeps of a kind. The
-// function returns nil if the item is done. An error is a failed attempt, which is
-// retried as the sweep specifies; Abandon, Stop, Finish and RetryAfter choose
-// otherwise. A panic counts as an error.
+// Handle registers a function that handles the items of sweeps of a kind. The function
+// returns nil if the item is done. An error means that the attempt failed; the item is
+// then retried as the sweep specifies, unless the error is from Abandon, Stop, Finish
+// or RetryAfter. A panic counts as an error.
 //
-// The function is called by many goroutines at once, unless the sweep is serial. Its
+// Many goroutines call the function concurrently, unless the sweep is serial. Its
 // context ends when the sweep's timeout of an attempt expires, when the node loses its
 // lease, and when the node shuts down and its drain timeout has passed.
 func Handle[T any](mux *fairlead.Mux, store sweep.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// HTTPKind is the kind of sweeps whose items are sent to a URL. The data of such a
+// HTTPKind is the kind of sweeps that send their items to a URL. The data of such a
 // sweep is the call.
 const HTTPKind = "http"
 

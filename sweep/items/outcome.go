@@ -89,8 +89,8 @@ func (c *itemContext) taken() []sweeping.Log {
 }
 
 // Log adds a log line about the item that is handled under ctx. The line is stored at
-// the end of the attempt, before the item counts as done. In any other context Log does
-// nothing.
+// the end of the attempt, before the item counts as done. Log does nothing if ctx is
+// not the context of an item's handler.
 func Log(ctx context.Context, level slog.Level, text string) {
 	item, ok := ctx.Value(itemKey{}).(*itemContext)
 	if !ok {

@@ -18,10 +18,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// languages are those of the console. What a person can do is done in each of them.
+// languages lists the languages of the console. Every user action is tested in each of
+// them.
 var languages = []string{"en", "zh"}
 
-// walks fill in forms. Together they do all that a person can do with the console.
+// walks lists functions that fill in forms. Together they perform every user action of the
+// console.
 var walks = []struct {
 	name string
 	walk func(t *testing.T, lang string)
@@ -39,8 +41,8 @@ var walks = []struct {
 	{"the form of a calendar", editACalendar},
 }
 
-// TestEveryActionIsDoneInEveryLanguage fails if the console has an action that no walk
-// does in each language. It does not judge that if -run or -skip leaves out a walk.
+// TestEveryActionIsDoneInEveryLanguage fails if no walk performs some action of the console
+// in one of the languages. It does not check this if -run or -skip excludes a walk.
 func TestEveryActionIsDoneInEveryLanguage(t *testing.T) {
 	tier.Long(t, "fills in every form in every language")
 	t.Parallel()
@@ -65,7 +67,7 @@ func TestEveryActionIsDoneInEveryLanguage(t *testing.T) {
 	}
 }
 
-// checkActions fails the test unless walks have done all actions.
+// checkActions fails the test unless walks have performed all actions.
 func checkActions(t *testing.T) {
 	t.Helper()
 	all, err := actions()
@@ -77,16 +79,16 @@ func checkActions(t *testing.T) {
 	}
 }
 
-// form is where a form is sent to, and the language of its page.
+// form is the target of a form and the language of its page.
 type form struct{ path, lang string }
 
-// deeds are the actions that walks have done, each seen to be done.
+// deeds records the actions that walks have performed, each with its result verified.
 type deeds struct {
 	mu  sync.Mutex
 	all map[form]bool
 }
 
-// done are the deeds of all walks.
+// done contains the actions of all walks.
 var done = deeds{all: map[form]bool{}}
 
 func (d *deeds) add(f form) {
@@ -95,7 +97,7 @@ func (d *deeds) add(f form) {
 	d.all[f] = true
 }
 
-// missing returns the actions that no walk has done, with the language.
+// missing returns the actions that no walk has performed, with the language.
 func (d *deeds) missing(actions []string) (missing []string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,8 +124,8 @@ func (d *deeds) missing(actions []string) (missing []string, err error) {
 	return missing, nil
 }
 
-// actions are the paths of all actions of the console. It exports none, so that its
-// source is read: an action is a literal that has a path and something to do.
+// actions returns the paths of all actions of the console. The console does not export
+// them, so actions parses its source: an action is a literal with a path and a function.
 func actions() (paths []string, err error) {
 	files, err := filepath.Glob("../../console/*.go")
 	if err != nil {
@@ -148,7 +150,7 @@ func actions() (paths []string, err error) {
 	return paths, nil
 }
 
-// actionPath is the path of an action; empty if the literal is none.
+// actionPath returns the path of an action, or "" if the literal is not an action.
 func actionPath(literal *ast.CompositeLit) (path string) {
 	acts := false
 	for _, element := range literal.Elts {
@@ -163,7 +165,7 @@ func actionPath(literal *ast.CompositeLit) (path string) {
 			acts = true
 		case key.Name == "path":
 			if text, is := pair.Value.(*ast.BasicLit); is {
-				path, _ = strconv.Unquote(text.Value) // what is parsed can be unquoted
+				path, _ = strconv.Unquote(text.Value) // a parsed string can be unquoted
 			}
 		}
 	}
@@ -173,7 +175,7 @@ func actionPath(literal *ast.CompositeLit) (path string) {
 	return path
 }
 
-// sending is the form that is open, before it is sent.
+// sending returns the open form before it is sent.
 func (t *tab) sending() form {
 	t.Helper()
 	found := value[[]string](t, `[new URL(document.querySelector("form.act").action).pathname, document.documentElement.lang.slice(0, 2)]`)

@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// acting opens a tab before a database with jobs of its own, which no node runs.
+// acting opens a tab for a database with jobs of its own, which no node runs.
 func acting(t *testing.T, lang string, jobs ...*fairlead.Job) (*tab, *fairlead.Client) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "acting.db")
@@ -42,14 +42,14 @@ func acting(t *testing.T, lang string, jobs ...*fairlead.Job) (*tab, *fairlead.C
 	return open(t, freeze(t, file, "", server.Auth{}), as), client
 }
 
-// press opens the form of a link, and waits until it is shown over the page.
+// press opens the form of a link and waits until the form is shown over the page.
 func (t *tab) press(selector string) {
 	t.Helper()
 	t.do(chromedp.Click(chromedp.CSS(selector)))
 	t.await(`document.getElementById("dialog").open && document.querySelector("#dialog .buttons") !== null`)
 }
 
-// confirm sends the open form, and waits for the page that says what was done.
+// confirm sends the open form and waits for the page that reports the result.
 func (t *tab) confirm() {
 	t.Helper()
 	sent := t.sending()
@@ -59,8 +59,8 @@ func (t *tab) confirm() {
 	done.add(sent)
 }
 
-// save sends a form that is a page of its own, and waits for the page that says what was
-// done.
+// save sends a form that is a page of its own and waits for the page that reports the
+// result.
 func (t *tab) save() {
 	t.Helper()
 	sent := t.sending()
@@ -69,7 +69,7 @@ func (t *tab) save() {
 	done.add(sent)
 }
 
-// shows sends the open form, and waits until it shows what came of it.
+// shows sends the open form and waits until it shows the result.
 func (t *tab) shows(expression string) {
 	t.Helper()
 	sent := t.sending()
@@ -78,7 +78,7 @@ func (t *tab) shows(expression string) {
 	done.add(sent)
 }
 
-// actOnAJob does to a job all that its buttons do.
+// actOnAJob performs all actions of a job's buttons.
 func actOnAJob(t *testing.T, lang string) {
 	job := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)}
 	tab, client := acting(t, lang, job)
@@ -155,7 +155,7 @@ func TestAFormThatIsRefusedStaysOpen(t *testing.T) {
 	}
 }
 
-// TestEveryFormIsSoundOverItsPage opens each form of the demo where its button is.
+// TestEveryFormIsSoundOverItsPage opens each form of the demo with its button.
 func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 	tier.Long(t, "every form in every look")
 	t.Parallel()
@@ -172,11 +172,11 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 		seen := map[string]bool{}
 		for _, path := range paths {
 			if strings.Contains(path, "next=") {
-				continue // a form as a page
+				continue // the form is a page of its own
 			}
 			tab.visit(path)
 			for _, href := range value[[]string](tab, `[...document.querySelectorAll("main a[data-dialog]")].map(a => a.getAttribute("href"))`) {
-				where, _, _ := strings.Cut(href, "?") // what follows may be a time, which goes on
+				where, _, _ := strings.Cut(href, "?") // the query may contain a time, which changes
 				parts := strings.Split(where, "/")
 				form := parts[1] + "-" + parts[len(parts)-1]
 				if seen[form] {
@@ -200,8 +200,8 @@ func TestEveryFormIsSoundOverItsPage(t *testing.T) {
 	})
 }
 
-// soundForm fails the test unless the open form can be read and reached. It keeps a picture
-// if pictures are asked for.
+// soundForm fails the test unless the open form is readable and accessible. It saves a
+// screenshot if requested.
 func (t *tab) soundForm(form string, as look) {
 	t.Helper()
 	where := fmt.Sprintf("%s, %s", form, as)

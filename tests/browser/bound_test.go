@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// TestAViewerOfATenantSeesNothingOfOthers looks at every screen of the demo as one who is
-// bound to one of its three tenants.
+// TestAViewerOfATenantSeesNothingOfOthers views every screen of the demo as a user
+// restricted to one of its three tenants.
 func TestAViewerOfATenantSeesNothingOfOthers(t *testing.T) {
 	tier.Long(t, "looks at every screen of a demo that has run for a while")
 	t.Parallel()

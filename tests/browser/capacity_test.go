@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// actOnCapacity pauses, limits and declares.
+// actOnCapacity pauses, sets limits and declares tenants.
 func actOnCapacity(t *testing.T, lang string) {
 	tab, client := acting(t, lang, &fairlead.Job{Kind: "noop", Queue: "mail", Tenant: "acme"})
 	paused := func(scope fairlead.PauseScope, name string, want bool) {
@@ -78,8 +78,8 @@ func actOnCapacity(t *testing.T, lang string) {
 	tab.quiet("capacity")
 }
 
-// actOnAList begins each bulk action on what a filter chooses, and stops it before it does
-// anything: no node carries it out.
+// actOnAList starts each bulk action on the jobs of a filter, and stops it before it has
+// any effect: no node executes it.
 func actOnAList(t *testing.T, lang string) {
 	due := time.Now().Add(time.Hour)
 	tab, _ := acting(t, lang, &fairlead.Job{Kind: "noop", NotBefore: due}, &fairlead.Job{Kind: "noop", NotBefore: due}, &fairlead.Job{Kind: "other", NotBefore: due})
@@ -102,9 +102,9 @@ func actOnAList(t *testing.T, lang string) {
 	}
 }
 
-// pauseAKind pauses and resumes a kind that a node lists.
+// pauseAKind pauses and resumes a kind listed by a node.
 func pauseAKind(t *testing.T, lang string) {
-	w := newWorks(t, server.Auth{}) // has a node: its kinds are listed
+	w := newWorks(t, server.Auth{}) // has a node, so its kinds are listed
 	as := wide
 	as.lang = lang
 	tab := open(t, w.url, as)
@@ -121,7 +121,7 @@ func pauseAKind(t *testing.T, lang string) {
 	tab.quiet("kinds")
 }
 
-// drainANode drains a node, and has it go on.
+// drainANode drains and resumes a node.
 func drainANode(t *testing.T, lang string) {
 	as := wide
 	as.lang = lang

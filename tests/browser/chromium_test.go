@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// launched is the browser, once a test has asked for it.
+// launched is the browser, after a test has started it.
 var launched context.Context
 
 // chromium starts the browser once for all tests.
@@ -49,7 +49,7 @@ func browserPath() (string, error) {
 
 var errNoBrowser = errors.New("there is no Chromium: install it (apt-get install chromium), or name it in FAIRLEAD_TEST_CHROMIUM")
 
-// tab is a page that is open in the browser, and what it complained of.
+// tab is an open page in the browser, with its recorded errors.
 type tab struct {
 	*testing.T
 	ctx  context.Context
@@ -59,7 +59,7 @@ type tab struct {
 	complaints []string
 }
 
-// look is how a page is looked at.
+// look is the appearance of a page: screen size, colours and language.
 type look struct {
 	width, height int64
 	dark          bool
@@ -67,13 +67,13 @@ type look struct {
 	cookies       map[string]string
 }
 
-// looks are those of which pictures are taken: both languages, in the light and in the
-// dark, on a large and on a small screen.
+// looks lists the appearances for screenshots: both languages, in light and dark colours,
+// on a large and a small screen.
 var looks = []look{
 	{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
 }
 
-// inEachLanguage runs a test for each language, with its looks. A page is loaded once for
+// inEachLanguage runs a test for each language with its looks. A page is loaded once for
 // all looks of a language.
 func inEachLanguage(t *testing.T, looks []look, test func(t *testing.T, looks []look)) {
 	t.Helper()
@@ -85,7 +85,7 @@ func inEachLanguage(t *testing.T, looks []look, test func(t *testing.T, looks []
 	}
 }
 
-// String is a look in the name of a picture: en-1440, zh-375-dark.
+// String returns a look as part of a screenshot name: en-1440, zh-375-dark.
 func (l look) String() string {
 	name := fmt.Sprintf("%s-%d", l.lang, l.width)
 	if l.dark {
@@ -96,7 +96,8 @@ func (l look) String() string {
 
 var wide = look{width: 1440, height: 900, lang: "en"}
 
-// needBrowser returns the browser. It skips the test, loudly, where there is none.
+// needBrowser returns the browser. Without a browser, it skips the test with a prominent
+// message.
 func needBrowser(t *testing.T) context.Context {
 	t.Helper()
 	browser, err := chromium()
@@ -130,7 +131,7 @@ func open(t *testing.T, base string, as look) *tab {
 	return tab
 }
 
-// show chooses the screen and the colours of the tab. The page that is open adapts to them.
+// show sets the screen size and the colours of the tab. The open page adapts to them.
 func (t *tab) show(as look) {
 	t.Helper()
 	scheme := "light"
@@ -156,8 +157,8 @@ func send[P, R any](t *tab, command cdp.Command[P, R], params P) (result R) {
 	return result
 }
 
-// listen remembers errors of scripts, failed requests and breaches of the content
-// security policy. What listens ends with the tab.
+// listen records script errors, failed requests and violations of the content security
+// policy. It stops when the tab ends.
 func (t *tab) listen() {
 	thrown := chromedp.Events(t.ctx, runtime.ExceptionThrown)
 	called := chromedp.Events(t.ctx, runtime.ConsoleAPICalled)
@@ -193,7 +194,7 @@ func (t *tab) complain(text string) {
 	t.complaints = append(t.complaints, text)
 }
 
-// quiet fails if something was complained of since it was last called.
+// quiet fails the test if errors were recorded since its last call.
 func (t *tab) quiet(where string) {
 	t.Helper()
 	t.mu.Lock()
@@ -204,7 +205,7 @@ func (t *tab) quiet(where string) {
 	t.complaints = nil
 }
 
-// do does steps, in reasonable time.
+// do performs steps within a time limit.
 func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
@@ -217,12 +218,12 @@ func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // visit opens a page and waits until its live part is connected.
 func (t *tab) visit(path string) {
 	t.Helper()
-	value[bool](t, `window.pageBefore = true`) // the page before may be there for a while
+	value[bool](t, `window.pageBefore = true`) // the previous page may remain for a while
 	t.do(chromedp.Navigate(t.base + path))
 	t.await(`window.pageBefore === undefined && document.readyState === "complete" && document.querySelector("main") !== null && (!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0)`)
 }
 
-// await waits until an expression is true, also while one page follows another.
+// await waits until an expression is true, even across a page load.
 func (t *tab) await(expression string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
@@ -240,14 +241,14 @@ func (t *tab) await(expression string) {
 	}
 }
 
-// said is what was complained of.
+// said returns the recorded errors.
 func (t *tab) said() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.complaints)
 }
 
-// where tells the address and the state of the page.
+// where returns the address and the state of the page.
 func (t *tab) where() string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), 10*time.Second)
 	defer cancel()
@@ -258,7 +259,7 @@ func (t *tab) where() string {
 	return found
 }
 
-// value is what an expression is.
+// value returns the value of an expression.
 func value[V any](t *tab, expression string) V {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
@@ -270,7 +271,7 @@ func value[V any](t *tab, expression string) V {
 	return found
 }
 
-// awaited waits for a promise.
+// awaited makes an evaluation wait for a promise.
 func awaited(params *runtime.EvaluateParams) {
 	yes := true
 	params.AwaitPromise = &yes
@@ -283,5 +284,5 @@ func stopBrowser() {
 	}
 	ctx, cancel := context.WithTimeout(launched, patience.Limit)
 	defer cancel()
-	_ = chromedp.Cancel(ctx) // it ends with this process anyway
+	_ = chromedp.Cancel(ctx) // it ends with this process in any case
 }

@@ -55,8 +55,8 @@ func rows(t *testing.T, url, path string) (n int) {
 	return n
 }
 
-// TestEveryNumberLeadsToTheRowsItCounts follows each count of each screen of the demo,
-// whose database stands still meanwhile.
+// TestEveryNumberLeadsToTheRowsItCounts follows each count on each screen of the demo. The
+// database does not change meanwhile.
 func TestEveryNumberLeadsToTheRowsItCounts(t *testing.T) {
 	tier.Long(t, "follows every count of a demo that has run for a while")
 	t.Parallel()

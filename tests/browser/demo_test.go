@@ -15,14 +15,14 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// ripe is a demo that has run for a while, made once for all tests.
+// ripe is a demo that has run for a while. It is created once for all tests.
 var ripe struct {
 	sync.Mutex
-	dir   string   // of its database; empty until a test asks for it
-	paths []string // its screens and forms, once a test has looked for them
+	dir   string   // directory of its database; empty until a test requests it
+	paths []string // screens and forms, once a test has collected them
 }
 
-// ripeDemo returns the database of a demo that has run for a while. The test may change it.
+// ripeDemo returns the database of a demo that has run for a while. The test may modify it.
 func ripeDemo(t *testing.T) (file string) {
 	t.Helper()
 	ripe.Lock()
@@ -44,8 +44,8 @@ func ripeDemo(t *testing.T) (file string) {
 	return filepath.Join(dir, "demo.db")
 }
 
-// frozenDemo serves a demo that has run for a while and no longer does. It returns the
-// paths of all screens and forms.
+// frozenDemo serves the database of a demo that has run for a while and was then stopped.
+// It returns the paths of all screens and forms.
 func frozenDemo(t *testing.T) (url string, paths []string) {
 	t.Helper()
 	url = freeze(t, ripeDemo(t), "", server.Auth{})
@@ -57,8 +57,8 @@ func frozenDemo(t *testing.T) (url string, paths []string) {
 	return url, ripe.paths
 }
 
-// ripen waits until a demo has something on each screen: jobs that failed for good, a
-// batch that has failures, a sweep under way, a bulk action.
+// ripen waits until a demo has content on each screen: failed jobs, a batch with failures,
+// a running sweep, a bulk action.
 func ripen(t *testing.T, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
@@ -81,5 +81,5 @@ func ripen(t *testing.T, url string) {
 	}
 }
 
-// quoted is a text as JavaScript writes it.
+// quoted returns text as a JavaScript string.
 func quoted(text string) string { return strconv.Quote(text) }

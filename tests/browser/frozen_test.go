@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// freeze serves a database with a console and no node: nothing moves but the clock. The
-// console is at "/", or, with a prefix, within another server.
+// freeze serves a database with a console and no node: nothing changes except the clock.
+// The console is at "/" or, with a prefix, within another server.
 func freeze(t *testing.T, file, prefix string, auth server.Auth) (url string) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), file)

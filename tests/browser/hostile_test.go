@@ -23,14 +23,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// hostile is a text that runs a script wherever a page takes it for HTML, an attribute or
-// a script. Its end tells the fields apart.
+// hostile returns a text that runs a script wherever a page treats it as HTML, an attribute
+// or a script. Its end identifies the field.
 func hostile(field string) string {
 	return `"'><img src=x onerror=window.ran=1><script>window.ran=1</script></title><svg/onload=window.ran=1>{{.}}${7*7}` + field
 }
 
-// poison fills a database with hostile texts: every field that a user can set, and what
-// handlers answer.
+// poison fills a database with hostile texts: in every field that a user can set, and in
+// responses of handlers.
 func poison(t *testing.T, file string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)

@@ -12,8 +12,8 @@ import (
 
 var href = regexp.MustCompile(`href="(/[^"]*)"`)
 
-// TestNoLinkIsDead follows the links of every screen of the demo: of those that differ in
-// a name or an id alone, some.
+// TestNoLinkIsDead follows the links of every screen of the demo. Of links that differ only
+// in a name or an ID, it follows some.
 func TestNoLinkIsDead(t *testing.T) {
 	tier.Long(t, "follows every link of a demo that has run for a while")
 	t.Parallel()

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// TestAPageThatChangesKeepsWhatAPersonDoes has a page of the living demo updated while
-// something has the focus, is scrolled, typed or opened.
+// TestAPageThatChangesKeepsWhatAPersonDoes checks that updates of a page of the running
+// demo preserve focus, scroll position, typed text and open elements.
 func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
 	tier.Long(t, "waits for updates of a demo")
 	t.Parallel()
@@ -20,8 +19,7 @@ func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
 	tab := open(t, url, look{width: 1000, height: 500, lang: "en"})
 	updated := func(times int) {
 		t.Helper()
-		before := value[int](tab, `Number(document.getElementById("live").dataset.updates)`)
-		tab.await(fmt.Sprintf(`Number(document.getElementById("live").dataset.updates) >= %d`, before+times))
+		tab.updated(value[int](tab, `Number(document.getElementById("live").dataset.updates)`) + times)
 	}
 	tab.visit("/")
 	value[bool](tab, `(() => {
@@ -51,7 +49,7 @@ func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
 	tab.quiet("live")
 }
 
-// TestThePaletteFindsAJob opens the palette by its key, and goes to what it finds.
+// TestThePaletteFindsAJob opens the palette with its key and follows a result.
 func TestThePaletteFindsAJob(t *testing.T) {
 	tier.Long(t, "looks for a job of a demo that has run for a while")
 	t.Parallel()

@@ -27,7 +27,7 @@ import (
 )
 
 // works is a service with a node that paints walls, mails letters and greets. Wall 3 is wet
-// until it is dry, letter 3 has no address, and greeting takes until goOn is closed.
+// until dry is set, letter 3 has no address, and a greeting takes until goOn is closed.
 type works struct {
 	*testing.T
 	url     string
@@ -98,7 +98,7 @@ func newWorks(t *testing.T, auth server.Auth) *works {
 	return w
 }
 
-// until waits until a batch is as it should be.
+// until waits until a batch meets a condition.
 func (w *works) until(id int64, what string, is func(*batch.Batch) bool) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
@@ -116,7 +116,7 @@ func (w *works) until(id int64, what string, is func(*batch.Batch) bool) {
 	}
 }
 
-// pressed opens a form by its button, looks at it, and sends it.
+// pressed opens a form with its button, checks it, and sends it.
 func (t *tab) pressed(selector string) {
 	t.Helper()
 	t.press(selector)
@@ -134,7 +134,7 @@ func (t *tab) fill(name, text string) {
 const wallsCSV = "target_id,target_name,target_type,before,after\n" +
 	"1,north,wall,\"{\"\"colour\"\":\"\"white\"\"}\",\"{\"\"colour\"\":\"\"red\"\"}\"\n2,south,wall,{},{}\n3,east,wall,{},{}\n"
 
-// upload chooses a file in the open form, checks it, and creates the batch of it.
+// upload chooses a file in the open form, checks it, and creates a batch from it.
 func (t *tab) upload(name, content, lang string) {
 	t.Helper()
 	t.press("#batches-actions a")
@@ -146,7 +146,7 @@ func (t *tab) upload(name, content, lang string) {
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #faults") !== null`)
 	t.shot("faults-" + lang)
-	t.complaints = nil // the browser tells of every answer of 400
+	t.complaints = nil // the browser reports every response with status 400
 	value[bool](t, fmt.Sprintf(`(() => { const sent = new DataTransfer(); sent.items.add(new File([%s], "walls.csv", {type: "text/csv"})); document.querySelector("#dialog input[type=file]").files = sent.files; return true; })()`, quoted(content)))
 	t.do(chromedp.Click(chromedp.CSS("#dialog #do")))
 	t.await(`document.querySelector("#dialog #preview") !== null`)
@@ -156,7 +156,7 @@ func (t *tab) upload(name, content, lang string) {
 	t.quiet("/new/batch")
 }
 
-// actOnBatchesAndSweeps does all that can be done to a batch and to a sweep.
+// actOnBatchesAndSweeps performs all actions on a batch and a sweep.
 func actOnBatchesAndSweeps(t *testing.T, lang string) {
 	w := newWorks(t, server.Auth{})
 	as := wide

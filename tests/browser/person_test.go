@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// TestAPersonUsesTheConsole signs in, looks at every list, runs a job, watches it, creates
-// a schedule, and signs out. What it does once, other tests do for every form, look and
-// language.
+// TestAPersonUsesTheConsole signs in, views every list, runs a job, watches it, creates a
+// schedule, and signs out. It does each of these once; other tests cover every form, look
+// and language.
 func TestAPersonUsesTheConsole(t *testing.T) {
 	t.Parallel()
 	const secret = "secret-of-a-person"
@@ -38,7 +38,7 @@ func TestAPersonUsesTheConsole(t *testing.T) {
 	tab.quiet("signed out")
 }
 
-// signIn enters a token on the page that every other leads to.
+// signIn enters a token on the sign-in page, to which every other page redirects.
 func (t *tab) signIn(secret string) {
 	t.Helper()
 	t.visit("/jobs")
@@ -51,13 +51,13 @@ func (t *tab) signIn(secret string) {
 	t.quiet("/login")
 }
 
-// connected waits until the live part of the page has had an update.
+// connected waits until the live part of the page has received an update.
 func (t *tab) connected() {
 	t.Helper()
 	t.await(`Number(document.getElementById("live")?.dataset.updates) > 0`)
 }
 
-// tour follows the navigation, on a large screen and on a small one.
+// tour follows the navigation on a large screen and a small one.
 func (t *tab) tour() {
 	t.Helper()
 	pages := value[[]string](t, `[...document.querySelectorAll(".nav a")].map(a => a.getAttribute("href")).filter(href => href !== "/docs")`)
@@ -86,8 +86,8 @@ func (t *tab) tour() {
 	t.quiet("/")
 }
 
-// watchAJob starts a job that would be due later, and sees it run and end without loading
-// the page again.
+// watchAJob starts a job that is due later, and watches it run and end without reloading
+// the page.
 func (t *tab) watchAJob(w *works, job *fairlead.Job) {
 	t.Helper()
 	t.visit("/jobs")
@@ -109,7 +109,7 @@ func (t *tab) watchAJob(w *works, job *fairlead.Job) {
 	}
 }
 
-// planARun creates a schedule in a form that is a page, and finds it by the palette.
+// planARun creates a schedule in a form on its own page, and finds it with the palette.
 func (t *tab) planARun(w *works) {
 	t.Helper()
 	t.visit("/schedules")
@@ -131,7 +131,7 @@ func (t *tab) planARun(w *works) {
 	t.find("nightly", fmt.Sprint("/schedules/", s.ID))
 }
 
-// find opens the palette by its key, and goes to what it finds.
+// find opens the palette with its key and follows a result.
 func (t *tab) find(text, path string) {
 	t.Helper()
 	value[bool](t, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true}))`)
@@ -143,7 +143,7 @@ func (t *tab) find(text, path string) {
 	t.quiet("palette")
 }
 
-// readAsItLikes chooses another language and dark colours.
+// readAsItLikes selects another language and dark colours.
 func (t *tab) readAsItLikes() {
 	t.Helper()
 	t.follow(`button[value="zh"]`)

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// planning opens a tab before a database with schedules, of which no node makes runs.
+// planning opens a tab for a database with schedules for which no node starts runs.
 func planning(t *testing.T, lang string, schedules ...schedule.Schedule) (*tab, *schedule.Client) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "planning.db")
@@ -41,7 +41,7 @@ func planning(t *testing.T, lang string, schedules ...schedule.Schedule) (*tab, 
 	return open(t, freeze(t, file, "", server.Auth{}), as), client
 }
 
-// enters types into a field of the form that is open.
+// enters types into a field of the open form.
 func (t *tab) enters(name, text string) {
 	t.Helper()
 	value[bool](t, fmt.Sprintf(`(() => {
@@ -52,7 +52,7 @@ func (t *tab) enters(name, text string) {
 	})()`, name, text, text))
 }
 
-// actOnASchedule does to a schedule all that its buttons do.
+// actOnASchedule performs all actions of a schedule's buttons.
 func actOnASchedule(t *testing.T, lang string) {
 	tab, client := planning(t, lang, schedule.Schedule{Name: "hourly", Cron: "0 * * * *", Job: fairlead.Job{Kind: "noop"}})
 	stored := func() schedule.Schedule {
@@ -118,7 +118,8 @@ func testARequest(t *testing.T, lang string) {
 	tab.quiet("tested")
 }
 
-// editASchedule creates a schedule, with what the page foresees while one types, and edits it.
+// editASchedule creates a schedule, checks the preview shown while typing, and edits the
+// schedule.
 func editASchedule(t *testing.T, lang string) {
 	tab, client := planning(t, lang)
 	tab.visit("/schedules")
@@ -133,7 +134,7 @@ func editASchedule(t *testing.T, lang string) {
 	tab.await(`document.getElementById("fires-preview").innerText.includes("02:15:00 CE")`)
 	tab.follow("#do") // the name is missing
 	tab.await(`document.getElementById("problem") !== null && document.querySelector("[name=cron]").value === "15 2 * * *"`)
-	tab.complaints = nil // the browser says that the form was refused
+	tab.complaints = nil // the browser reports that the form was rejected
 	tab.enters("name", "nightly")
 	tab.enters("call_url", "https://api.example.org/")
 	tab.shot("schedule-form-" + lang)
@@ -149,7 +150,7 @@ func editASchedule(t *testing.T, lang string) {
 	tab.quiet("editing")
 }
 
-// follow clicks on what leads to another page, and waits for that.
+// follow clicks a link to another page and waits for the page.
 func (t *tab) follow(selector string) {
 	t.Helper()
 	value[bool](t, `window.before = true`)
@@ -157,7 +158,7 @@ func (t *tab) follow(selector string) {
 	t.await(`window.before === undefined && document.readyState === "complete"`)
 }
 
-// shot keeps a picture of the page, if pictures are asked for.
+// shot saves a screenshot of the page, if requested.
 func (t *tab) shot(name string) {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")

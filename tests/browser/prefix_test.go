@@ -29,7 +29,7 @@ func TestTheConsoleWorksWithinAnotherServer(t *testing.T) {
 		tab.await(`Number(document.getElementById("live").dataset.updates) > 0`)
 		tab.quiet(href)
 	}
-	// Settings are kept below the prefix too.
+	// Settings also apply below the prefix.
 	tab.do(chromedp.Click(chromedp.CSS(`button[value="zh"]`)))
 	tab.await(`document.documentElement.lang === "zh-Hans" && location.pathname.startsWith("` + prefix + `/")`)
 	tab.quiet("settings")

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serve starts the program with an embedded database, and returns its address. The program
+// serve starts the program with an embedded database and returns its address. The program
 // ends with the test, or when stop is called.
 func serve(t *testing.T, file string, flags ...string) (url string, stop func()) {
 	t.Helper()
@@ -54,7 +54,7 @@ func serve(t *testing.T, file string, flags ...string) (url string, stop func())
 	stop = sync.OnceFunc(func() {
 		cancel()
 		<-ended
-		_ = serving.Wait() // the signal that ends it is an error
+		_ = serving.Wait() // the signal that ends it is reported as an error
 	})
 	t.Cleanup(stop)
 	select {

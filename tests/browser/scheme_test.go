@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// TestAPageStaysWhenTheSystemTurnsDark is of an evening that must not take away what was
-// typed: only the charts are drawn anew.
+// TestAPageStaysWhenTheSystemTurnsDark checks that a change to dark colours preserves typed
+// text: only the charts are redrawn.
 func TestAPageStaysWhenTheSystemTurnsDark(t *testing.T) {
 	t.Parallel()
 	url := freeze(t, filepath.Join(t.TempDir(), "empty.db"), "", server.Auth{})

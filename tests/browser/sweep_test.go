@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// openAGate opens the gate that a sweep waits at.
+// openAGate opens the gate at which a sweep waits.
 func openAGate(t *testing.T, lang string) {
 	w := newWorks(t, server.Auth{})
 	s, err := w.sweeps.Put(t.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Gate: sweep.Gate{BeforeRun: "https://shop.example/ready"}})
@@ -48,7 +48,7 @@ func (w *works) ended(id int64) sweep.Sweep {
 	return now
 }
 
-// walkSweep does all that can be done to a sweep.
+// walkSweep performs all actions on a sweep.
 func (w *works) walkSweep(tab *tab) {
 	w.Helper()
 	s, err := w.sweeps.Put(w.Context(), sweep.Sweep{Name: "spring", Kind: "mail", To: 6, Rate: 0.0001})

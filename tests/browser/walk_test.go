@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// every visits all screens and forms of a server, found as a person finds them: by the
-// navigation, by the first row of each list, and by buttons. It calls see on each of them,
-// and returns their paths.
+// every visits all screens and forms of a server, found like a user finds them: through the
+// navigation, the first row of each list, and buttons. It calls see for each of them and
+// returns their paths.
 func every(t *tab, see func(path string)) (paths []string) {
 	t.Helper()
 	const links = `[...document.querySelectorAll(%q)].map(a => a.getAttribute("href"))`
@@ -41,7 +41,7 @@ func every(t *tab, see func(path string)) (paths []string) {
 			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
 			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
 			if len(parts) > 2 {
-				kind = parts[1] + fmt.Sprint(len(parts)) // of things one is enough
+				kind = parts[1] + fmt.Sprint(len(parts)) // the first page of each type of object is enough
 			}
 			if len(parts) > 3 {
 				kind += parts[3]
@@ -60,14 +60,14 @@ func prefixOf(t *tab) string {
 	return value[string](t, `document.documentElement.dataset.prefix`)
 }
 
-// finding is something that axe found.
+// finding is a finding of axe.
 type finding struct {
 	ID, Impact, Help string
 	Nodes            []struct{ HTML, FailureSummary string }
 }
 
-// accessible fails if axe finds something serious. Nothing is preloaded: that is for rules
-// on sound and video, which the console does not have.
+// accessible fails the test if axe has serious findings. It preloads nothing, because
+// preloading serves rules about audio and video, which the console does not have.
 func (t *tab) accessible(where string) {
 	t.Helper()
 	if !value[bool](t, `window.axe !== undefined`) {
@@ -92,7 +92,7 @@ func (t *tab) accessible(where string) {
 	}
 }
 
-// fits fails if a page is wider than the screen.
+// fits fails the test if a page is wider than the screen.
 func (t *tab) fits(where string) {
 	t.Helper()
 	if over := value[int](t, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {

@@ -24,7 +24,7 @@ import (
 
 var chart = filepath.Join(root, "deploy", "helm", "fairlead")
 
-// installs are values of installations, and the kinds of objects that come of them.
+// installs maps installations to their values and the kinds of objects that result.
 var installs = map[string]struct{ values, kinds string }{
 	"the least": {
 		"{database: {urlSecret: {name: db}}, auth: {tokenSecret: {name: admin}}}",
@@ -72,7 +72,7 @@ autoscaling: {type: hpa}`,
 	},
 }
 
-// render is what Helm would send for values.
+// render returns the objects that Helm would send for the given values.
 func render(values string) (manifests, error) {
 	var given map[string]any
 	if err := yaml.UnmarshalStrict([]byte(values), &given); err != nil {
@@ -234,7 +234,7 @@ func TestAPodHasTheTimeToDrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What follows the drain by default: twice the grace, a lease, a beat and the end of
+	// Default time after the drain: twice the grace period, a lease, a beat and the end of
 	// requests.
 	const after = 2*5 + 10 + 2 + 5
 	for drain, m := range map[int64]manifests{30: rendered, 600: longer} {

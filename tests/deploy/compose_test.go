@@ -75,7 +75,7 @@ func TestTheComposeFileNamesOnlyFlagsThatExist(t *testing.T) {
 	}
 }
 
-// mentioned lists the secrets that a service's environment names.
+// mentioned returns the secrets named in a service's environment.
 func mentioned(service types.ServiceConfig) (files []string) {
 	for _, value := range environment(service) {
 		if _, name, found := strings.Cut(value, "/run/secrets/"); found {
@@ -85,9 +85,9 @@ func mentioned(service types.ServiceConfig) (files []string) {
 	return files
 }
 
-// The containers cannot be run here, but what is in them can: roles.sql by psql, the
-// migration as the owner and a node as the other role, each with the command and the
-// environment of the file.
+// The containers cannot run here, but their contents can: psql runs roles.sql, the owner
+// runs the migration, and the other role runs a node, each with the command and the
+// environment in the file.
 func TestWhatTheComposeFileRunsWorksOnPostgreSQL(t *testing.T) {
 	psql, err := exec.LookPath("psql")
 	if err != nil {
@@ -147,8 +147,8 @@ func TestWhatTheComposeFileRunsWorksOnPostgreSQL(t *testing.T) {
 	node.stops(t)
 }
 
-// askForPasswords has a server ask both roles for their passwords, once it reads its files
-// again. Private servers ask no user.
+// askForPasswords makes a server require passwords for both roles as soon as it rereads its
+// files. Private servers require none.
 func askForPasswords(t *testing.T, server *testdb.Server) {
 	t.Helper()
 	file := filepath.Join(server.Dir(), "data", "pg_hba.conf")
@@ -173,7 +173,7 @@ func TestANodeMayNotBeWhoOwnsTheTables(t *testing.T) {
 	}
 }
 
-// answers asks a node and returns the status.
+// answers calls a node and returns the status and the body of the response.
 func answers(t *testing.T, url, token string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)

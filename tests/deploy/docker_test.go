@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What .dockerignore leaves out is not needed to build the program.
+// The build does not need the files that .dockerignore excludes.
 func TestTheImageGetsAllThatTheProgramIsBuiltFrom(t *testing.T) {
 	const module = "github.com/fairlead-io/fairlead"
 	ignored := map[string]bool{}

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// scaledObject is what we use of keda.sh/v1alpha1, whose module would bring the clients of
-// all clouds. The names are those of KEDA 2.21.
+// scaledObject is the part of keda.sh/v1alpha1 in use. Importing its module would add the
+// clients of all clouds. The names are those of KEDA 2.21.
 type scaledObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -48,7 +48,7 @@ type scaledObject struct {
 	} `json:"spec"`
 }
 
-// serviceMonitor is what we use of monitoring.coreos.com/v1. The names are those of
+// serviceMonitor is the part of monitoring.coreos.com/v1 in use. The names are those of
 // version 0.94 of the Prometheus Operator.
 type serviceMonitor struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -74,7 +74,7 @@ type serviceMonitor struct {
 	} `json:"spec"`
 }
 
-// object makes an empty object of a kind; nil for a kind that we do not use.
+// object returns an empty object of a kind, or nil for a kind that is not in use.
 func object(kind string) any {
 	switch kind {
 	case "v1 ConfigMap":
@@ -101,13 +101,13 @@ func object(kind string) any {
 	return nil
 }
 
-// manifests are objects by their kind, such as Deployment.
+// manifests contains objects by kind, such as Deployment.
 type manifests map[string]any
 
 var between = regexp.MustCompile(`(?m)^---\s*$`)
 
-// parse adds the objects of a text. An unknown kind or field, a field that is there twice
-// and a second object of a kind are errors.
+// parse adds the objects in a text. It returns an error for an unknown kind or field, a
+// duplicate field, and a second object of the same kind.
 func (m manifests) parse(text []byte) error {
 	for _, document := range between.Split(string(text), -1) {
 		var head metav1.TypeMeta
@@ -132,8 +132,8 @@ func (m manifests) parse(text []byte) error {
 	return nil
 }
 
-// decode is as strict as the API server with fieldValidation=Strict: names of fields count
-// with their case.
+// decode rejects the same documents as the API server with fieldValidation=Strict: field
+// names are case-sensitive.
 func decode(document []byte, into any) error {
 	raw, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -159,7 +159,7 @@ func of[T any](t *testing.T, m manifests) *T {
 	return nil
 }
 
-// variables of a container, by their names.
+// variables returns the environment variables of a container by name.
 func variables(container corev1.Container) map[string]string {
 	values := map[string]string{}
 	for _, variable := range container.Env {

@@ -26,8 +26,8 @@ func checkMetrics(t *testing.T, where, query string) {
 	}
 }
 
-// metricTypes lists the metrics of docs/reference/metrics.md with their types. A test of package
-// metrics holds that list to what nodes show.
+// metricTypes returns the metrics in docs/reference/metrics.md with their types. A test in
+// package metrics compares that list with the metrics of nodes.
 func metricTypes(t *testing.T) map[string]string {
 	t.Helper()
 	types := map[string]string{}

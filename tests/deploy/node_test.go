@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A node is run with the arguments, the variables and the files that a pod would have.
+// A node runs with the arguments, the variables and the files that a pod would have.
 func TestANodeStartsWithWhatTheHelmChartPasses(t *testing.T) {
 	rendered, err := render("{database: {urlSecret: {name: db}}, auth: {tokenSecret: {name: admin}}, config: {retention: {failed: 30d}, queue: [mail, default]}}")
 	if err != nil {

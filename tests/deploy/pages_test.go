@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
-// blocks are the YAML documents of docs/kubernetes.md: manifests, values of the chart, and
-// what others read.
+// blocks returns the YAML documents in docs/kubernetes.md: manifests, values of the chart,
+// and files for other programs.
 func blocks(t *testing.T) (manifest, values, others []string) {
 	t.Helper()
 	for _, match := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(read(t, "docs", "kubernetes.md")), -1) {
@@ -35,7 +35,8 @@ func blocks(t *testing.T) (manifest, values, others []string) {
 	return manifest, values, others
 }
 
-// merged are all values of the page that fit together: each block is added to the first.
+// merged returns the combination of all values on the page: each block is added to the
+// first.
 func merged(t *testing.T, blocks ...string) string {
 	t.Helper()
 	all := map[string]any{}
@@ -68,7 +69,7 @@ func TestTheManifestsOfTheKubernetesPageAreValid(t *testing.T) {
 	}
 }
 
-// What the page says that the chart makes is what it makes.
+// The chart produces the objects that the page shows.
 func TestTheChartMakesWhatTheKubernetesPageShows(t *testing.T) {
 	manifest, values, _ := blocks(t)
 	page := manifests{}
@@ -93,7 +94,7 @@ func TestTheChartMakesWhatTheKubernetesPageShows(t *testing.T) {
 	}
 }
 
-// spec is the specification of an object as text.
+// spec returns the specification of an object as text.
 func spec(t *testing.T, object any) string {
 	t.Helper()
 	raw, err := yaml.Marshal(object)
@@ -131,7 +132,7 @@ func TestPromtoolAcceptsTheQueriesOfTheKubernetesPage(t *testing.T) {
 	checkQueries(t, query[1:])
 }
 
-// Links into other pages, of the pages that belong to deploy/.
+// Links to other pages in the pages about deploy/.
 func TestTheLinksOfThePagesLeadSomewhere(t *testing.T) {
 	for _, page := range []string{"kubernetes.md", "runbooks.md"} {
 		for _, match := range regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`).FindAllStringSubmatch(string(read(t, "docs", page)), -1) {
@@ -159,7 +160,7 @@ func TestTheLinksOfThePagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are those that GitHub gives to the headings of a page.
+// anchors returns the anchors that GitHub generates for the headings of a page.
 func anchors(text string) (found []string) {
 	for _, match := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
 		anchor := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(match[1]), "")

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// flagsOf lists the flags of a command, by what its help says.
+// flagsOf returns the flags of a command from its help.
 func flagsOf(t *testing.T, command ...string) map[string]bool {
 	t.Helper()
 	path := testprogram.Path(t)
@@ -37,8 +37,8 @@ func flagsOf(t *testing.T, command ...string) map[string]bool {
 	return flags
 }
 
-// checkCommand fails the test unless a command line and its environment name what the
-// program knows. It returns the command without its flags.
+// checkCommand fails the test unless the program supports the command line and the
+// environment. It returns the command without its flags.
 func checkCommand(t *testing.T, where string, args []string, variables map[string]string) (command []string) {
 	t.Helper()
 	for len(args) > len(command) && !strings.HasPrefix(args[len(command)], "-") {
@@ -62,7 +62,7 @@ func checkCommand(t *testing.T, where string, args []string, variables map[strin
 	return command
 }
 
-// read is the text of a file of the repository.
+// read returns the content of a file in the repository.
 func read(t *testing.T, path ...string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))

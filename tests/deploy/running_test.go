@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testprogram"
 )
 
-// running is a process of the program.
+// running is a running process of the program.
 type running struct {
 	*exec.Cmd
 	url    string
@@ -25,13 +25,13 @@ type running struct {
 	ended  chan struct{}
 }
 
-// start runs the program with nothing in its environment but what is given. It ends with
-// the test.
+// start runs the program with exactly the given environment. The process ends with the
+// test.
 func start(t *testing.T, args []string, variables map[string]string) *running {
 	t.Helper()
 	path := testprogram.Path(t)
 	p := &running{Cmd: exec.CommandContext(t.Context(), path, args...), served: make(chan string, 1), ended: make(chan struct{})}
-	p.Env = []string{} // not that of this process
+	p.Env = []string{} // instead of the environment of this process
 	for name, value := range variables {
 		p.Env = append(p.Env, name+"="+value)
 	}
@@ -43,7 +43,7 @@ func start(t *testing.T, args []string, variables map[string]string) *running {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = in.Close() // the process has its own
+	_ = in.Close() // the process has its own copy
 	go func() {    // ends with the process
 		defer close(p.ended)
 		defer out.Close()
@@ -56,14 +56,14 @@ func start(t *testing.T, args []string, variables map[string]string) *running {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // it may have ended
+		_ = p.Process.Kill() // it may have ended already
 		<-p.ended
 		_ = p.Wait()
 	})
 	return p
 }
 
-// ends waits for the end of the process, which must succeed, and returns what it wrote.
+// ends waits for the end of the process, which must succeed, and returns its output.
 func (p *running) ends(t *testing.T) []byte {
 	t.Helper()
 	select {
@@ -107,7 +107,7 @@ func (p *running) becomesReady(t *testing.T) {
 	}
 }
 
-// stops asks the node to end, as a supervisor does, and waits until it has.
+// stops asks the node to stop, like a supervisor, and waits until it has ended.
 func (p *running) stops(t *testing.T) {
 	t.Helper()
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
@@ -116,7 +116,7 @@ func (p *running) stops(t *testing.T) {
 	p.ends(t)
 }
 
-// replaceAddr has a node serve this machine only, on a free port.
+// replaceAddr makes a node listen on a free port of this machine only.
 func replaceAddr(args []string) (replaced []string) {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "--addr=") {

@@ -57,7 +57,8 @@ func TestANodeStartsWithTheSettingsOfTheUnit(t *testing.T) {
 	node.stops(t)
 }
 
-// leastExposed is what systemd-analyze says of the unit; 10 is the worst.
+// leastExposed is the exposure level of the unit according to systemd-analyze; 10 is the
+// worst.
 const leastExposed = "1.4"
 
 func TestTheUnitIsValidAndExposesLittle(t *testing.T) {

@@ -133,12 +133,12 @@ func TestTheDashboardShowsMetricsThatExist(t *testing.T) {
 	checkQueries(t, queries)
 }
 
-// checkQueries fails the test unless promtool understands queries of the dashboard.
+// checkQueries fails the test unless promtool accepts the queries of the dashboard.
 func checkQueries(t *testing.T, queries []string) {
 	t.Helper()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		return // TestPromtoolAcceptsTheAlerts says that it is missing
+		return // TestPromtoolAcceptsTheAlerts reports that it is missing
 	}
 	variables := strings.NewReplacer("$__rate_interval", "1m", "$job", "x")
 	var rules []any

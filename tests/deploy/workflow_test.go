@@ -11,7 +11,7 @@ import (
 
 type workflow struct {
 	Name        string            `json:"name"`
-	On          any               `json:"true"` // YAML 1.1 reads "on" so
+	On          any               `json:"true"` // YAML 1.1 parses "on" as true
 	Permissions map[string]string `json:"permissions"`
 	Concurrency map[string]any    `json:"concurrency"`
 	Jobs        map[string]struct {

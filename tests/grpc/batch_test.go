@@ -18,7 +18,7 @@ const (
 	batchService = "/fairlead.v1.BatchService/"
 )
 
-// refused expects an event to be refused with a code.
+// refused expects an event to be rejected with a code.
 func refused(t *testing.T, conn *grpc.ClientConn, code codes.Code, about string, event *batchscheduler.TriggerEventRequest) {
 	t.Helper()
 	err := conn.Invoke(t.Context(), triggerEvent, event, &batchscheduler.TriggerEventResponse{})

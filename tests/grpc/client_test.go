@@ -18,7 +18,7 @@ const (
 	workerService = "/fairlead.v1.WorkerService/"
 )
 
-// call makes a call by the name of its method.
+// call calls a method by name.
 func call[T any, P interface {
 	*T
 	proto.Message
@@ -31,7 +31,7 @@ func call[T any, P interface {
 	return answer
 }
 
-// receive opens a stream of answers. The function returns the next.
+// receive opens a stream of responses. The returned function returns the next response.
 func receive[T any, P interface {
 	*T
 	proto.Message
@@ -53,7 +53,7 @@ func receive[T any, P interface {
 	}
 }
 
-// leaseJobs asks for jobs until there are some.
+// leaseJobs requests jobs until some are available.
 func leaseJobs(t *testing.T, conn *grpc.ClientConn, id int64, session string) []*fairleadv1.Job {
 	t.Helper()
 	request := &fairleadv1.LeaseJobsRequest{Id: id, Session: session, Wait: durationpb.New(20 * time.Second)}
@@ -66,7 +66,7 @@ func leaseJobs(t *testing.T, conn *grpc.ClientConn, id int64, session string) []
 	return nil
 }
 
-// final watches a job until it is final.
+// final watches a job until it reaches a final state.
 func final(t *testing.T, conn *grpc.ClientConn, id int64) *fairleadv1.Job {
 	t.Helper()
 	next := receive[fairleadv1.Job](t.Context(), t, conn, jobService+"WatchJob", &fairleadv1.GetJobRequest{Id: id})

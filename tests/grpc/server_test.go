@@ -20,11 +20,11 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// lease is the lease of a node or worker that must not lose it, however busy the machine
+// lease is the lease of a node or worker that must never lose it, however busy the machine
 // is.
 const lease = 5 * time.Minute
 
-// connect starts the program and connects to it. Flags replace those that are set here.
+// connect starts the program and connects to it. flags override the default flags.
 func connect(t *testing.T, flags ...string) *grpc.ClientConn {
 	t.Helper()
 	args := append([]string{
@@ -53,7 +53,7 @@ func connect(t *testing.T, flags ...string) *grpc.ClientConn {
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		for lines.Scan() { // what it cannot write would hold it up
+		for lines.Scan() { // a full pipe would block the program
 			_ = lines.Text()
 		}
 	}()

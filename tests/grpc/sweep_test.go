@@ -61,7 +61,8 @@ func TestASweepIsCreatedStartedWatchedAndStopped(t *testing.T) {
 	}
 }
 
-// awaitShare saves a shard until a node has given it a share of the sweep's capacity.
+// awaitShare saves a shard repeatedly until a node has granted it a share of the sweep's
+// capacity.
 func awaitShare(t *testing.T, conn *grpc.ClientConn, save *fairleadv1.SaveShardRequest) *fairleadv1.SaveShardResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
@@ -79,7 +80,7 @@ func awaitShare(t *testing.T, conn *grpc.ClientConn, save *fairleadv1.SaveShardR
 	}
 }
 
-// A worker goes over the shard of a sweep that no node has a handler for.
+// A worker processes the shard of a sweep for which no node has a handler.
 func TestAWorkerGoesOverASweepWithGRPC(t *testing.T) {
 	t.Parallel()
 	conn := connect(t)

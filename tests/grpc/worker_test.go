@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// worker is a worker that speaks gRPC.
+// worker is a remote worker that uses gRPC.
 type worker struct {
 	*testing.T
 	conn    *grpc.ClientConn
@@ -29,7 +29,7 @@ func join(t *testing.T, conn *grpc.ClientConn) *worker {
 	return &worker{T: t, conn: conn, id: joined.GetId(), session: joined.GetSession()}
 }
 
-// keepBeating beats until ctx ends, and passes on which jobs are to stop.
+// keepBeating sends beats until ctx ends, and forwards the jobs that must stop.
 func (w *worker) keepBeating(ctx context.Context, stop chan<- *fairleadv1.StopJob) error {
 	heard := []*fairleadv1.Lease{}
 	for ctx.Err() == nil {
@@ -72,7 +72,7 @@ func TestAWorkerWithGRPC(t *testing.T) {
 	}})
 	good, bad, wished := stored.GetIds()[0], stored.GetIds()[1], stored.GetIds()[2]
 
-	// The first two come by a long poll, the third by a stream.
+	// The first two jobs arrive through a long poll, the third through a stream.
 	leased := leaseJobs(t, conn, w.id, w.session)
 	if len(leased) != 2 || leased[0].GetId() != good || string(leased[0].GetArgs()) != `{"n":1}` {
 		t.Fatalf("leased %v", leased)
@@ -115,11 +115,11 @@ func TestAWorkerWithGRPC(t *testing.T) {
 	call[fairleadv1.LeaveWorkerResponse](t, conn, workerService+"LeaveWorker", &fairleadv1.LeaveWorkerRequest{Id: w.id, Session: w.session})
 }
 
-// A worker that beats no more loses its jobs to the next.
+// A worker that stops beating loses its jobs to the next one.
 func TestASilentWorkerIsReaped(t *testing.T) {
 	tier.Long(t, "waits for leases to end, and the service gives the database no longer than its lease")
 	t.Parallel()
-	conn := connect(t, "--lease", "10s") // the node looks for silent workers four times per lease of its own
+	conn := connect(t, "--lease", "10s") // the node checks for silent workers four times per lease
 	silent := join(t, conn)
 	id := call[fairleadv1.EnqueueJobsResponse](t, conn, jobService+"EnqueueJobs", &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{{Kind: "k"}}}).GetIds()[0]
 	first := leaseJobs(t, conn, silent.id, silent.session)

@@ -8,15 +8,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// A grammar takes every name for a function, a variable or a table of information_schema.
-// These exist in MySQL since 8.0.13 at the latest, by its manual.
+// A grammar accepts any name for a function, a variable or a table of information_schema.
+// These exist in MySQL since 8.0.13 at the latest, according to its manual.
 var known = strings.Fields(`
 	coalesce() concat_ws() convert_tz() get_lock() find_in_set() greatest() if() is_used_lock() last_insert_id() least() left() nullif() release_lock() sysdate()
 	timestampdiff() unhex() version()
 	@@hostname @@port @@server_uuid @@time_zone @@version_comment
 	information_schema.innodb_trx information_schema.processlist information_schema.tables`)
 
-// ofGalera is asked only where Galera is, which the store finds out before.
+// ofGalera is used only on Galera clusters, which the store detects beforehand.
 const ofGalera = "@@wsrep_node_name"
 
 func TestEveryNameExistsInMySQL(t *testing.T) {
@@ -42,7 +42,7 @@ func TestEveryNameExistsInMySQL(t *testing.T) {
 	}
 }
 
-// names visits a statement and notes which names of the server it uses.
+// names is a visitor that records the server's names used by a statement.
 type names struct{ found []string }
 
 // Enter implements ast.Visitor.

@@ -7,13 +7,14 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // literals, which the parser leaves to others
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // implements literals, which the parser itself does not
 )
 
-// What MySQL has and the parser has not is checked by its form and then replaced.
+// Constructs that MySQL supports and the parser does not. Their form is checked, and they
+// are then replaced.
 var (
-	// jsonTable is a call with the one path and the kinds of columns that the store uses.
-	// MySQL demands a name for it.
+	// jsonTable is a call with the only path and the kinds of columns that the store uses.
+	// MySQL requires an alias.
 	jsonTable   = regexp.MustCompile(`json_table\(_utf8mb4'\[[^']*\]', '\$\[\*\]' columns \(\s*` + jsonColumn + `(?:,\s*` + jsonColumn + `)*\s*\)\)\s+([a-z]\w*)`)
 	intoSession = regexp.MustCompile(`\binto @\w+`)
 	// numberedArgument becomes a plain question mark in the store; see unnumber there.
@@ -22,7 +23,7 @@ var (
 
 const jsonColumn = `\w+ (?:for ordinality|(?:int|smallint|bigint|double|varchar\(\d+\)) path '\$(?:\[\d+\])?')`
 
-// extensions are what the parser takes although no MySQL does.
+// extensions are constructs that the parser accepts although MySQL does not.
 var extensions = []struct {
 	form *regexp.Regexp
 	why  string
@@ -34,14 +35,15 @@ var extensions = []struct {
 	{regexp.MustCompile(`\breturning\b`), "MySQL has no RETURNING"},
 }
 
-// reserved are words that MySQL has reserved since 8.0 and that name nothing in the store.
-// Not all of them are reserved for the parser.
+// reserved matches words that are reserved since MySQL 8.0 and must not be names in the
+// store. The parser does not reserve all of them.
 var reserved = regexp.MustCompile(`\b(?:cube|cume_dist|dense_rank|empty|except|first_value|function|grouping|groups|intersect|lag|last_value|lateral|lead|library|manual|` +
 	`nth_value|ntile|over|parallel|percent_rank|qualify|rank|recursive|row_number|rows|system|tablesample|window)\b`)
 
 var quoted = regexp.MustCompile("`[^`]*`|'(?:[^'\\\\]|''|\\\\.)*'")
 
-// parse returns the statements of a text. It fails where the text is not MySQL 8.
+// parse returns the statements in a text. It returns an error if the text is not valid in
+// MySQL 8.
 func parse(text string) ([]ast.StmtNode, error) {
 	plain := jsonTable.ReplaceAllString(text, "(select 1 as id) $1")
 	if strings.Contains(plain, "json_table") {

@@ -16,9 +16,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// Much of what the store sends is put together when it runs: lists, filters, bundles. So
-// the contract is run on MariaDB, which logs all statements, and each of them is parsed.
-// It leaves out what only sends the same statements more often.
+// Many of the store's statements are built at run time: lists, filters, bundles. The test
+// therefore runs the contract on MariaDB, which logs all statements, and parses each of
+// them. It omits cases that only send the same statements more often.
 func TestEveryStatementOfTheContractIsMySQL(t *testing.T) {
 	tier.Long(t, "runs the contract on a server of its own, which takes minutes")
 	server, err := testdb.StartMySQL(t.Context(), testdb.Options{})
@@ -74,11 +74,11 @@ func connect(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-// values are what differs between statements of one form.
+// values matches the parts that differ between statements of the same form.
 var values = regexp.MustCompile(`x'[0-9a-f]*'|'[^']*'|\b\d+\b|\b(?:v,)+v\b`)
 
-// lockWaits is a statement of the suite, which the parser does not know: by it the suite
-// sees which statements of the store wait for locks.
+// lockWaits is a statement of the test suite, which the parser does not support. The suite
+// uses it to find statements of the store that wait for locks.
 const lockWaits = "show engine innodb status"
 
 // formsOf returns one logged statement of each form.

@@ -10,11 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// store is where the statements and migrations of the store are.
+// store contains the statements and migrations of the store.
 var store = os.DirFS("../../mysql")
 
-// samples are texts as the store puts them into the slots of its statements. A name that
-// is not here is that of a table.
+// samples contains sample values for the placeholders in statements. Any other name is a
+// table.
 var samples = map[string]string{
 	"after": "5", "batch_id": "7", "chosen": "l.id in (1,2) and (l.id, l.queue, l.tenant, l.kind) in ((1,x'61',x'',x'62'))",
 	"choice": "select id, schedule, due, cause, number, skip, '' as state from `db`.`fairlead_fire` force index (listing) where schedule = 1 order by id desc limit 5",
@@ -30,7 +30,7 @@ var samples = map[string]string{
 
 const clock = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', sysdate(6))"
 
-// otherSamples are those that one statement has differently.
+// otherSamples contains the samples that are different for a single statement.
 var otherSamples = map[string]map[string]string{
 	"chunks":            {"chosen": "select number from `db`.`fairlead_part` force index (primary) where batch = 7 and number > 5 order by number limit 9"},
 	"chunks_with_tasks": {"chosen": "select number from `db`.`fairlead_part` force index (primary) where batch = 7 and number > 5 order by number limit 9"},
@@ -40,12 +40,12 @@ var otherSamples = map[string]map[string]string{
 
 var slot = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
-// filled puts samples into the slots of a statement.
+// filled replaces the placeholders of a statement with samples.
 func filled(name, text string, all map[string]string) string {
 	text = strings.ReplaceAll(text, "'[{{rows}}]'", "'[[1,2,3,4],[5,6,7,\"6162\"]]'") // for json_table
 	text = strings.ReplaceAll(text, "'[{{list}}]'", "'[1,2]'")
 	if strings.Contains(text, "{{end}}") {
-		text = strings.ReplaceAll(text, "{{rows}}", "") // the form of a row stands behind it
+		text = strings.ReplaceAll(text, "{{rows}}", "") // the form of a row follows it
 	}
 	return slot.ReplaceAllStringFunc(text, func(s string) string {
 		key := strings.Trim(s, "{}")
@@ -62,7 +62,7 @@ func filled(name, text string, all map[string]string) string {
 	})
 }
 
-// statements are those of sql/*.sql, by their names.
+// statements returns the statements in sql/*.sql by name.
 func statements(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := fs.Glob(store, "sql/*.sql")

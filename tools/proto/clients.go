@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// Packages that the code of clients imports.
+// Packages imported by the generated code.
 const (
 	contextPackage = protogen.GoImportPath("context")
 	connectPackage = protogen.GoImportPath("connectrpc.com/connect")
 	rpcPackage     = protogen.GoImportPath("github.com/fairlead-io/fairlead/api/rpc")
 )
 
-// writeClients writes a client for each service: an interface with the types of its methods,
-// and an implementation that leaves the work to package rpc. What Connect's own generator
-// writes is compiled anew for each method, handlers included.
+// writeClients writes a client for each service: an interface with typed methods, and an
+// implementation based on package rpc. Code from Connect's own generator would be compiled
+// for each method, including handlers.
 func writeClients(request *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorResponse, error) {
 	plugin, err := protogen.Options{}.New(request)
 	if err != nil {
@@ -31,7 +31,7 @@ func writeClients(request *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGenerat
 	return plugin.Response(), nil
 }
 
-// writeFile writes the clients of a file into a package below that of its messages.
+// writeFile writes the clients of a file into a subpackage of the package of its messages.
 func writeFile(plugin *protogen.Plugin, file *protogen.File) {
 	name := string(file.GoPackageName) + "connect"
 	directory, base := path.Split(file.GeneratedFilenamePrefix)
@@ -52,23 +52,23 @@ func writeClient(out *protogen.GeneratedFile, file *protogen.File, service *prot
 	out.P("// ", name, "Name is the full name of the service.")
 	out.P("const ", name, "Name = \"", service.Desc.FullName(), "\"")
 	out.P()
-	out.P("// The paths at which the methods of ", name, " are served.")
+	out.P("// Paths of the methods of ", name, ".")
 	out.P("const (")
 	for _, method := range service.Methods {
 		out.P(name, method.GoName, "Procedure = \"/", service.Desc.FullName(), "/", method.Desc.Name(), "\"")
 	}
 	out.P(")")
 	out.P()
-	out.P("// ", client, " calls the methods of ", name, ". Their errors are those of package connect.")
+	out.P("// ", client, " calls the methods of ", name, ". The errors are of type *connect.Error.")
 	out.P("type ", client, " interface {")
 	for _, method := range service.Methods {
 		out.P(method.Comments.Leading, method.GoName, "(", contextPackage.Ident("Context"), ", *", method.Input.GoIdent, ") (", answer(out, method), ", error)")
 	}
 	out.P("}")
 	out.P()
-	out.P("// New", client, " makes a client of the service at a URL such as https://fairlead.example.com.")
-	out.P("// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or")
-	out.P("// connect.WithProtoJSON ask for something else.")
+	out.P("// New", client, " returns a client for the service at a URL such as https://fairlead.example.com.")
+	out.P("// It uses the Connect protocol with binary messages, unless options such as")
+	out.P("// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.")
 	out.P("func New", client, "(httpClient ", connectPackage.Ident("HTTPClient"), ", baseURL string, opts ...", connectPackage.Ident("ClientOption"), ") ", client, " {")
 	out.P("service := ", file.GoDescriptorIdent, ".Services().ByName(\"", service.Desc.Name(), "\")")
 	out.P("return ", implementation, "{", rpcPackage.Ident("NewClient"), "(httpClient, baseURL, service, opts...)}")
@@ -89,7 +89,7 @@ func writeClient(out *protogen.GeneratedFile, file *protogen.File, service *prot
 	}
 }
 
-// answer is the type of what a method returns.
+// answer returns the result type of a method.
 func answer(out *protogen.GeneratedFile, method *protogen.Method) string {
 	message := "*" + out.QualifiedGoIdent(method.Output.GoIdent)
 	if method.Desc.IsStreamingServer() {

@@ -1,9 +1,9 @@
 // Command proto generates the Go code of the API from its schema.
 //
-// It compiles the .proto files of a directory, hands them to protobuf's generator of
-// messages, and writes the clients of services. Files that they import from elsewhere are taken
-// from the Go packages that were generated of them, so that no copy of theirs is
-// kept, and nothing has to be downloaded but Go modules.
+// It compiles the .proto files of a directory, runs protobuf's generator for messages, and
+// writes the clients of services. Imported files from elsewhere are taken from the Go
+// packages generated from them, so that no copies are needed, and nothing is downloaded
+// except Go modules.
 package main
 
 import (
@@ -69,7 +69,7 @@ func generate(ctx context.Context, root string) error {
 	return nil
 }
 
-// schemaFiles lists the .proto files below a directory.
+// schemaFiles returns the .proto files below a directory.
 func schemaFiles(root string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func schemaFiles(root string) ([]string, error) {
 	return names, err
 }
 
-// compile returns the files and all that they import, each after its imports.
+// compile returns the files and all their imports, each after its own imports.
 func compile(ctx context.Context, root string, names []string) ([]*descriptorpb.FileDescriptorProto, error) {
 	compiler := protocompile.Compiler{
 		SourceInfoMode: protocompile.SourceInfoStandard,
@@ -118,7 +118,7 @@ func compile(ctx context.Context, root string, names []string) ([]*descriptorpb.
 	return ordered, nil
 }
 
-// writeSchema keeps the schema with its comments, which the Go code has not.
+// writeSchema stores the schema with its comments, which the Go code lacks.
 func writeSchema(path string, names []string, files []*descriptorpb.FileDescriptorProto) error {
 	set := &descriptorpb.FileDescriptorSet{}
 	for _, file := range files {
@@ -133,7 +133,7 @@ func writeSchema(path string, names []string, files []*descriptorpb.FileDescript
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// linked finds a file among those whose Go code is part of this program.
+// linked returns a file with Go code that is linked into this program.
 func linked(path string) (protocompile.SearchResult, error) {
 	file, err := protoregistry.GlobalFiles.FindFileByPath(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func linked(path string) (protocompile.SearchResult, error) {
 	return protocompile.SearchResult{Desc: file}, nil
 }
 
-// writeMessages runs protobuf's generator of messages.
+// writeMessages runs protobuf's generator for messages.
 func writeMessages(ctx context.Context, request *pluginpb.CodeGeneratorRequest) (*pluginpb.CodeGeneratorResponse, error) {
 	const generator = "google.golang.org/protobuf/cmd/protoc-gen-go"
 	raw, err := proto.Marshal(request)
@@ -159,7 +159,7 @@ func writeMessages(ctx context.Context, request *pluginpb.CodeGeneratorRequest) 
 	return response, proto.Unmarshal(answer.Bytes(), response)
 }
 
-// write stores what a generator wrote.
+// write stores the output of a generator.
 func write(root string, response *pluginpb.CodeGeneratorResponse) error {
 	if response.GetError() != "" {
 		return errors.New(response.GetError())

@@ -12,20 +12,20 @@ import (
 // BatchSchedulerServiceName is the full name of the service.
 const BatchSchedulerServiceName = "batch_scheduler.BatchSchedulerService"
 
-// The paths at which the methods of BatchSchedulerService are served.
+// Paths of the methods of BatchSchedulerService.
 const (
 	BatchSchedulerServiceTriggerEventProcedure = "/batch_scheduler.BatchSchedulerService/TriggerEvent"
 )
 
-// BatchSchedulerServiceClient calls the methods of BatchSchedulerService. Their errors are those of package connect.
+// BatchSchedulerServiceClient calls the methods of BatchSchedulerService. The errors are of type *connect.Error.
 type BatchSchedulerServiceClient interface {
 	// Creates a batch, or triggers a check of an existing one.
 	TriggerEvent(context.Context, *batch_scheduler.TriggerEventRequest) (*batch_scheduler.TriggerEventResponse, error)
 }
 
-// NewBatchSchedulerServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewBatchSchedulerServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewBatchSchedulerServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) BatchSchedulerServiceClient {
 	service := batch_scheduler.File_batch_scheduler_batch_scheduler_proto.Services().ByName("BatchSchedulerService")
 	return batchSchedulerServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

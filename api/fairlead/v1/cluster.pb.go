@@ -1786,6 +1786,178 @@ func (x *Stats) GetTenants() []*Usage {
 	return nil
 }
 
+type GetStatsHistoryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Return only samples taken after this time (default: one hour before to).
+	From *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Return only samples taken at or before this time (default: now).
+	To            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetStatsHistoryRequest) Reset() {
+	*x = GetStatsHistoryRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetStatsHistoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetStatsHistoryRequest) ProtoMessage() {}
+
+func (x *GetStatsHistoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetStatsHistoryRequest.ProtoReflect.Descriptor instead.
+func (*GetStatsHistoryRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *GetStatsHistoryRequest) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *GetStatsHistoryRequest) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+type GetStatsHistoryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Samples, oldest first. Times in which no node recorded anything have no samples.
+	Items []*Sample `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Time between two samples without a gap.
+	Every         *durationpb.Duration `protobuf:"bytes,2,opt,name=every,proto3" json:"every,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetStatsHistoryResponse) Reset() {
+	*x = GetStatsHistoryResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetStatsHistoryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetStatsHistoryResponse) ProtoMessage() {}
+
+func (x *GetStatsHistoryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetStatsHistoryResponse.ProtoReflect.Descriptor instead.
+func (*GetStatsHistoryResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GetStatsHistoryResponse) GetItems() []*Sample {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *GetStatsHistoryResponse) GetEvery() *durationpb.Duration {
+	if x != nil {
+		return x.Every
+	}
+	return nil
+}
+
+// Sample is the activity of the cluster in the time before one moment.
+type Sample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// End of the time that the sample describes.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// Jobs started per second.
+	Started float64 `protobuf:"fixed64,2,opt,name=started,proto3" json:"started,omitempty"`
+	// Number of jobs that were running.
+	Running       int32 `protobuf:"varint,3,opt,name=running,proto3" json:"running,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sample) Reset() {
+	*x = Sample{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sample) ProtoMessage() {}
+
+func (x *Sample) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sample.ProtoReflect.Descriptor instead.
+func (*Sample) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Sample) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Sample) GetStarted() float64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *Sample) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
 type WatchEventsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1794,7 +1966,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1978,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1991,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 // Event is one event in the system.
@@ -1846,7 +2018,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +2030,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +2043,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Event) GetType() string {
@@ -1931,7 +2103,7 @@ type ListBreakersRequest struct {
 
 func (x *ListBreakersRequest) Reset() {
 	*x = ListBreakersRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2115,7 @@ func (x *ListBreakersRequest) String() string {
 func (*ListBreakersRequest) ProtoMessage() {}
 
 func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2128,7 @@ func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
 func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{34}
 }
 
 // Breaker is a circuit breaker that stops calls to a failing target.
@@ -1979,7 +2151,7 @@ type Breaker struct {
 
 func (x *Breaker) Reset() {
 	*x = Breaker{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1991,7 +2163,7 @@ func (x *Breaker) String() string {
 func (*Breaker) ProtoMessage() {}
 
 func (x *Breaker) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2004,7 +2176,7 @@ func (x *Breaker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
 func (*Breaker) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Breaker) GetAddress() string {
@@ -2052,7 +2224,7 @@ type ListBreakersResponse struct {
 
 func (x *ListBreakersResponse) Reset() {
 	*x = ListBreakersResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2236,7 @@ func (x *ListBreakersResponse) String() string {
 func (*ListBreakersResponse) ProtoMessage() {}
 
 func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2249,7 @@ func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
 func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{33}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListBreakersResponse) GetItems() []*Breaker {
@@ -2210,7 +2382,17 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x0fGetStatsRequest\"_\n" +
 	"\x05Stats\x12(\n" +
 	"\x05total\x18\x01 \x01(\v2\x12.fairlead.v1.UsageR\x05total\x12,\n" +
-	"\atenants\x18\x02 \x03(\v2\x12.fairlead.v1.UsageR\atenants\"\x14\n" +
+	"\atenants\x18\x02 \x03(\v2\x12.fairlead.v1.UsageR\atenants\"t\n" +
+	"\x16GetStatsHistoryRequest\x12.\n" +
+	"\x04from\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"u\n" +
+	"\x17GetStatsHistoryResponse\x12)\n" +
+	"\x05items\x18\x01 \x03(\v2\x13.fairlead.v1.SampleR\x05items\x12/\n" +
+	"\x05every\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05every\"h\n" +
+	"\x06Sample\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
+	"\astarted\x18\x02 \x01(\x01R\astarted\x12\x18\n" +
+	"\arunning\x18\x03 \x01(\x05R\arunning\"\x14\n" +
 	"\x12WatchEventsRequest\"\xfe\x01\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12*\n" +
@@ -2268,10 +2450,12 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/limits/{scope}\x12j\n" +
 	"\x06Verify\x12\x1a.fairlead.v1.VerifyRequest\x1a\x1b.fairlead.v1.VerifyResponse\"'ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xba\x03\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xc4\x04\n" +
 	"\rSystemService\x12_\n" +
 	"\bGetStats\x12\x1c.fairlead.v1.GetStatsRequest\x1a\x12.fairlead.v1.Stats\"!ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12h\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12\x87\x01\n" +
+	"\x0fGetStatsHistory\x12#.fairlead.v1.GetStatsHistoryRequest\x1a$.fairlead.v1.GetStatsHistoryResponse\")ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/stats/history\x12h\n" +
 	"\vWatchEvents\x12\x1f.fairlead.v1.WatchEventsRequest\x1a\x12.fairlead.v1.Event\"\"ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01\x12y\n" +
 	"\fListBreakers\x12 .fairlead.v1.ListBreakersRequest\x1a!.fairlead.v1.ListBreakersResponse\"$ڵ\x18\b\n" +
@@ -2291,109 +2475,119 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
-	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
-	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
-	(*ListQueuesRequest)(nil),     // 2: fairlead.v1.ListQueuesRequest
-	(*Queue)(nil),                 // 3: fairlead.v1.Queue
-	(*ListQueuesResponse)(nil),    // 4: fairlead.v1.ListQueuesResponse
-	(*SetKindRequest)(nil),        // 5: fairlead.v1.SetKindRequest
-	(*KindRequest)(nil),           // 6: fairlead.v1.KindRequest
-	(*KindResponse)(nil),          // 7: fairlead.v1.KindResponse
-	(*ListKindsRequest)(nil),      // 8: fairlead.v1.ListKindsRequest
-	(*Kind)(nil),                  // 9: fairlead.v1.Kind
-	(*ListKindsResponse)(nil),     // 10: fairlead.v1.ListKindsResponse
-	(*ListNodesRequest)(nil),      // 11: fairlead.v1.ListNodesRequest
-	(*DrainNodeRequest)(nil),      // 12: fairlead.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),     // 13: fairlead.v1.DrainNodeResponse
-	(*Node)(nil),                  // 14: fairlead.v1.Node
-	(*ListNodesResponse)(nil),     // 15: fairlead.v1.ListNodesResponse
-	(*Limit)(nil),                 // 16: fairlead.v1.Limit
-	(*ListLimitsRequest)(nil),     // 17: fairlead.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),    // 18: fairlead.v1.ListLimitsResponse
-	(*VerifyRequest)(nil),         // 19: fairlead.v1.VerifyRequest
-	(*Drift)(nil),                 // 20: fairlead.v1.Drift
-	(*VerifyResponse)(nil),        // 21: fairlead.v1.VerifyResponse
-	(*EraseRequest)(nil),          // 22: fairlead.v1.EraseRequest
-	(*EraseResponse)(nil),         // 23: fairlead.v1.EraseResponse
-	(*ErasedKind)(nil),            // 24: fairlead.v1.ErasedKind
-	(*LeftJob)(nil),               // 25: fairlead.v1.LeftJob
-	(*Remainder)(nil),             // 26: fairlead.v1.Remainder
-	(*GetStatsRequest)(nil),       // 27: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                 // 28: fairlead.v1.Stats
-	(*WatchEventsRequest)(nil),    // 29: fairlead.v1.WatchEventsRequest
-	(*Event)(nil),                 // 30: fairlead.v1.Event
-	(*ListBreakersRequest)(nil),   // 31: fairlead.v1.ListBreakersRequest
-	(*Breaker)(nil),               // 32: fairlead.v1.Breaker
-	(*ListBreakersResponse)(nil),  // 33: fairlead.v1.ListBreakersResponse
-	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 36: fairlead.v1.Usage
-	(*Job)(nil),                   // 37: fairlead.v1.Job
-	(*Batch)(nil),                 // 38: fairlead.v1.Batch
+	(*QueueRequest)(nil),            // 0: fairlead.v1.QueueRequest
+	(*QueueResponse)(nil),           // 1: fairlead.v1.QueueResponse
+	(*ListQueuesRequest)(nil),       // 2: fairlead.v1.ListQueuesRequest
+	(*Queue)(nil),                   // 3: fairlead.v1.Queue
+	(*ListQueuesResponse)(nil),      // 4: fairlead.v1.ListQueuesResponse
+	(*SetKindRequest)(nil),          // 5: fairlead.v1.SetKindRequest
+	(*KindRequest)(nil),             // 6: fairlead.v1.KindRequest
+	(*KindResponse)(nil),            // 7: fairlead.v1.KindResponse
+	(*ListKindsRequest)(nil),        // 8: fairlead.v1.ListKindsRequest
+	(*Kind)(nil),                    // 9: fairlead.v1.Kind
+	(*ListKindsResponse)(nil),       // 10: fairlead.v1.ListKindsResponse
+	(*ListNodesRequest)(nil),        // 11: fairlead.v1.ListNodesRequest
+	(*DrainNodeRequest)(nil),        // 12: fairlead.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),       // 13: fairlead.v1.DrainNodeResponse
+	(*Node)(nil),                    // 14: fairlead.v1.Node
+	(*ListNodesResponse)(nil),       // 15: fairlead.v1.ListNodesResponse
+	(*Limit)(nil),                   // 16: fairlead.v1.Limit
+	(*ListLimitsRequest)(nil),       // 17: fairlead.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),      // 18: fairlead.v1.ListLimitsResponse
+	(*VerifyRequest)(nil),           // 19: fairlead.v1.VerifyRequest
+	(*Drift)(nil),                   // 20: fairlead.v1.Drift
+	(*VerifyResponse)(nil),          // 21: fairlead.v1.VerifyResponse
+	(*EraseRequest)(nil),            // 22: fairlead.v1.EraseRequest
+	(*EraseResponse)(nil),           // 23: fairlead.v1.EraseResponse
+	(*ErasedKind)(nil),              // 24: fairlead.v1.ErasedKind
+	(*LeftJob)(nil),                 // 25: fairlead.v1.LeftJob
+	(*Remainder)(nil),               // 26: fairlead.v1.Remainder
+	(*GetStatsRequest)(nil),         // 27: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                   // 28: fairlead.v1.Stats
+	(*GetStatsHistoryRequest)(nil),  // 29: fairlead.v1.GetStatsHistoryRequest
+	(*GetStatsHistoryResponse)(nil), // 30: fairlead.v1.GetStatsHistoryResponse
+	(*Sample)(nil),                  // 31: fairlead.v1.Sample
+	(*WatchEventsRequest)(nil),      // 32: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                   // 33: fairlead.v1.Event
+	(*ListBreakersRequest)(nil),     // 34: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),                 // 35: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),    // 36: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),     // 37: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 38: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 39: fairlead.v1.Usage
+	(*Job)(nil),                     // 40: fairlead.v1.Job
+	(*Batch)(nil),                   // 41: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	34, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	37, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
 	9,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
-	35, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	35, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	35, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	35, // 6: fairlead.v1.Node.left_at:type_name -> google.protobuf.Timestamp
+	38, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	38, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	38, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	38, // 6: fairlead.v1.Node.left_at:type_name -> google.protobuf.Timestamp
 	14, // 7: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
 	16, // 8: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
 	20, // 9: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
 	24, // 10: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
 	25, // 11: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
 	26, // 12: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
-	36, // 13: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	36, // 14: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	35, // 15: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	28, // 16: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	14, // 17: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	37, // 18: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	38, // 19: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	35, // 20: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	35, // 21: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	32, // 22: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 23: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 24: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 25: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	8,  // 26: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
-	6,  // 27: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
-	6,  // 28: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
-	5,  // 29: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
-	11, // 30: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	12, // 31: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	17, // 32: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	16, // 33: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	19, // 34: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	27, // 35: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	29, // 36: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	31, // 37: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	22, // 38: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
-	4,  // 39: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 40: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 41: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	10, // 42: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
-	7,  // 43: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
-	7,  // 44: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
-	9,  // 45: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
-	15, // 46: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	13, // 47: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	18, // 48: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	16, // 49: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	21, // 50: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	28, // 51: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	30, // 52: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	33, // 53: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	23, // 54: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
-	39, // [39:55] is the sub-list for method output_type
-	23, // [23:39] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	39, // 13: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	39, // 14: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	38, // 15: fairlead.v1.GetStatsHistoryRequest.from:type_name -> google.protobuf.Timestamp
+	38, // 16: fairlead.v1.GetStatsHistoryRequest.to:type_name -> google.protobuf.Timestamp
+	31, // 17: fairlead.v1.GetStatsHistoryResponse.items:type_name -> fairlead.v1.Sample
+	37, // 18: fairlead.v1.GetStatsHistoryResponse.every:type_name -> google.protobuf.Duration
+	38, // 19: fairlead.v1.Sample.at:type_name -> google.protobuf.Timestamp
+	38, // 20: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	28, // 21: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	14, // 22: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	40, // 23: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	41, // 24: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	38, // 25: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	38, // 26: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	35, // 27: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 28: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 29: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 30: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	8,  // 31: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	6,  // 32: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	6,  // 33: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	5,  // 34: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
+	11, // 35: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	12, // 36: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	17, // 37: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	16, // 38: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	19, // 39: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	27, // 40: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	29, // 41: fairlead.v1.SystemService.GetStatsHistory:input_type -> fairlead.v1.GetStatsHistoryRequest
+	32, // 42: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	34, // 43: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	22, // 44: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
+	4,  // 45: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 46: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 47: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	10, // 48: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	7,  // 49: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	7,  // 50: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	9,  // 51: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
+	15, // 52: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	13, // 53: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	18, // 54: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	16, // 55: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	21, // 56: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	28, // 57: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	30, // 58: fairlead.v1.SystemService.GetStatsHistory:output_type -> fairlead.v1.GetStatsHistoryResponse
+	33, // 59: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	36, // 60: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	23, // 61: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
+	45, // [45:62] is the sub-list for method output_type
+	28, // [28:45] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -2413,7 +2607,7 @@ func file_fairlead_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   5,
 		},

@@ -58,5 +58,5 @@ func (b *mysqlBulk) fires() ([]string, []any) {
 	return []string{"id", "schedule", "due", "source", "number", "cause", "skip"}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *mysqlBulk) Close() error { return b.db.Close() }

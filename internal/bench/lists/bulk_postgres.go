@@ -58,5 +58,5 @@ func (b *postgresBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "trigger", "skip"}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *postgresBulk) Close() error { return b.conn.Close(context.Background()) }

@@ -10,23 +10,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/lists"
 )
 
-// How many rows screens show or look through.
+// Numbers of rows that screens show or read.
 const (
 	listed   = 50      // rows of a list
 	planned  = 25 * 31 // schedules, and the last 30 runs of each, which are drawn
-	windowed = 500     // of what is looked through, as for errors that are alike
-	searched = 4 * 500 // of what is looked through for one cause
-	drawn    = 3000    // holds of a picture
-	measured = 1000    // runs of a schedule that its figures are made of
+	windowed = 500     // rows read by a search, for example for similar errors
+	searched = 4 * 500 // rows read by a search for one cause
+	drawn    = 3000    // holds in a chart
+	measured = 1000    // runs in the statistics of a schedule
 )
 
 // ask is a page with its filters.
 type ask struct {
-	path string // with parameters
-	page int    // rows that it may show or look through
+	path string // including parameters
+	page int    // number of rows that it may show or read
 }
 
-// at is a page whose parameters are given as names and values.
+// at returns a page with parameters given as names and values.
 func at(page int, path string, parameters ...string) ask {
 	query := url.Values{}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -38,17 +38,17 @@ func at(page int, path string, parameters ...string) ask {
 	return ask{path: path, page: page}
 }
 
-// stamp is a time as parameters have it.
+// stamp formats a time for a parameter.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// asksOf lists everything that is measured.
+// asksOf returns everything that is measured.
 func asksOf(s lists.Stored) []ask {
 	return slices.Concat(overviewAsks(), jobAsks(s), failureAsks(s), scheduleAsks(s), batchAsks(s), sweepAsks(s), clusterAsks(s))
 }
 
 func overviewAsks() []ask { return []ask{at(listed, "/")} }
 
-// jobStates are all states of jobs.
+// jobStates lists all states of jobs.
 var jobStates = []fairlead.State{
 	fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting,
 	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped,

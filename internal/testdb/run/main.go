@@ -1,13 +1,12 @@
-// Command run runs a command with a PostgreSQL and a MariaDB server at hand:
+// Command run runs a command with access to a PostgreSQL and a MariaDB server:
 //
 //	go run ./internal/testdb/run -- go test ./...
 //
-// The servers are private, start before the command and stop after it. The
-// command finds them in the environment variables that package testdb reads,
-// so that all test binaries share them instead of starting their own. A server
-// that the environment already names is left alone. With -durable they are set
-// up as for production, which is what measurements want. The exit code is the
-// command's own.
+// The servers are private. They start before the command and stop after it. The command
+// finds them through the environment variables read by package testdb, so that all test
+// binaries share them instead of starting their own. If the environment already names a
+// server, run uses it as it is. With -durable, the servers have production settings, which
+// measurements require. The exit code is the command's own.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
-// Exit codes besides the command's own, as shells use them.
+// Exit codes in addition to the command's own, with the values that shells use.
 const (
 	exitFailure   = 1
 	exitUsage     = 2
@@ -63,19 +62,19 @@ func run(argv []string, options testdb.Options) int {
 	return code
 }
 
-// A sharedServer is one of the servers that the command will find.
+// A sharedServer is one of the servers provided to the command.
 type sharedServer struct {
 	env     string
 	start   func(context.Context, testdb.Options) (*testdb.Server, error)
-	server  *testdb.Server // nil if it is not ours
-	missing error          // why there is none, if so
+	server  *testdb.Server // nil if run did not start it
+	missing error          // reason why there is no server
 }
 
 type sharedServers []*sharedServer
 
-// startServers starts the servers that the environment does not name yet. One
-// that cannot be had is an error only when all are required. What did start is
-// returned even with an error.
+// startServers starts the servers that the environment does not name yet. An unavailable
+// server is an error only if all are required. Servers that did start are returned even
+// with an error.
 func startServers(ctx context.Context, options testdb.Options) (sharedServers, error) {
 	servers := sharedServers{
 		{env: testdb.PostgresEnv, start: testdb.StartPostgres},
@@ -99,8 +98,8 @@ func startServers(ctx context.Context, options testdb.Options) (sharedServers, e
 	return servers, starting.Wait()
 }
 
-// environment names the servers. The command need not look again for one that
-// is missing.
+// environment returns the environment of the command, which names the servers. A missing
+// server is marked, so that the command need not look for it again.
 func (s sharedServers) environment() []string {
 	environment := os.Environ()
 	for _, shared := range s {
@@ -133,9 +132,9 @@ func (s sharedServers) stop() {
 	}
 }
 
-// runCommand runs argv, passes signals on to it and returns its exit code. It
-// gets a process group of its own, so that a signal reaches the processes it
-// started as well: go test does not pass SIGTERM on to the test binaries.
+// runCommand runs argv, forwards signals to it and returns its exit code. The command has
+// its own process group, so that a signal also reaches the processes it started: go test
+// does not forward SIGTERM to test binaries.
 func runCommand(argv, environment []string, signals <-chan os.Signal) int {
 	command := exec.CommandContext(context.Background(), argv[0], argv[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
-// asRunner makes the test binary behave as the command itself.
+// asRunner makes the test binary behave like the command itself.
 const asRunner = "FAIRLEAD_TESTDB_RUNNER"
 
 func TestMain(m *testing.M) {
@@ -101,7 +101,7 @@ func TestSignalReachesGrandchildren(t *testing.T) {
 	awaitFile(t, marker)
 }
 
-// command returns the runner, about to run argv.
+// command returns the command that runs argv under the runner.
 func command(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
 	runner := exec.CommandContext(t.Context(), os.Args[0], append([]string{"--"}, argv...)...)
@@ -110,8 +110,8 @@ func command(t *testing.T, argv ...string) *exec.Cmd {
 	return runner
 }
 
-// shortTempDir is a directory that servers' users may enter and that is not
-// too deep for Unix sockets, unlike t.TempDir.
+// shortTempDir returns a directory that the servers' users may enter and that is not too
+// deep for Unix sockets, unlike t.TempDir.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "run-test-")

@@ -12,7 +12,7 @@ import (
 // TokenServiceName is the full name of the service.
 const TokenServiceName = "fairlead.v1.TokenService"
 
-// The paths at which the methods of TokenService are served.
+// Paths of the methods of TokenService.
 const (
 	TokenServiceCreateTokenProcedure = "/fairlead.v1.TokenService/CreateToken"
 	TokenServiceListTokensProcedure  = "/fairlead.v1.TokenService/ListTokens"
@@ -20,7 +20,7 @@ const (
 	TokenServiceWhoAmIProcedure      = "/fairlead.v1.TokenService/WhoAmI"
 )
 
-// TokenServiceClient calls the methods of TokenService. Their errors are those of package connect.
+// TokenServiceClient calls the methods of TokenService. The errors are of type *connect.Error.
 type TokenServiceClient interface {
 	// Creates a token. The response contains its secret, which cannot be retrieved later.
 	CreateToken(context.Context, *v1.CreateTokenRequest) (*v1.CreateTokenResponse, error)
@@ -32,9 +32,9 @@ type TokenServiceClient interface {
 	WhoAmI(context.Context, *v1.WhoAmIRequest) (*v1.WhoAmIResponse, error)
 }
 
-// NewTokenServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewTokenServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewTokenServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) TokenServiceClient {
 	service := v1.File_fairlead_v1_access_proto.Services().ByName("TokenService")
 	return tokenServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -63,20 +63,20 @@ func (c tokenServiceClient) WhoAmI(ctx context.Context, in *v1.WhoAmIRequest) (*
 // AuditServiceName is the full name of the service.
 const AuditServiceName = "fairlead.v1.AuditService"
 
-// The paths at which the methods of AuditService are served.
+// Paths of the methods of AuditService.
 const (
 	AuditServiceListAuditProcedure = "/fairlead.v1.AuditService/ListAudit"
 )
 
-// AuditServiceClient calls the methods of AuditService. Their errors are those of package connect.
+// AuditServiceClient calls the methods of AuditService. The errors are of type *connect.Error.
 type AuditServiceClient interface {
 	// Lists the entries of the audit log, newest first. Rejected requests are not recorded.
 	ListAudit(context.Context, *v1.ListAuditRequest) (*v1.ListAuditResponse, error)
 }
 
-// NewAuditServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewAuditServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewAuditServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) AuditServiceClient {
 	service := v1.File_fairlead_v1_access_proto.Services().ByName("AuditService")
 	return auditServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,7 +12,7 @@ import (
 // AlertServiceName is the full name of the service.
 const AlertServiceName = "fairlead.v1.AlertService"
 
-// The paths at which the methods of AlertService are served.
+// Paths of the methods of AlertService.
 const (
 	AlertServiceSetAlertProcedure    = "/fairlead.v1.AlertService/SetAlert"
 	AlertServiceGetAlertProcedure    = "/fairlead.v1.AlertService/GetAlert"
@@ -20,7 +20,7 @@ const (
 	AlertServiceRemoveAlertProcedure = "/fairlead.v1.AlertService/RemoveAlert"
 )
 
-// AlertServiceClient calls the methods of AlertService. Their errors are those of package connect.
+// AlertServiceClient calls the methods of AlertService. The errors are of type *connect.Error.
 type AlertServiceClient interface {
 	// Creates or replaces the alert with the given name. Callers bound to tenants can only
 	// set alerts of their tenants.
@@ -33,9 +33,9 @@ type AlertServiceClient interface {
 	RemoveAlert(context.Context, *v1.GetAlertRequest) (*v1.RemoveAlertResponse, error)
 }
 
-// NewAlertServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewAlertServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewAlertServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) AlertServiceClient {
 	service := v1.File_fairlead_v1_alert_proto.Services().ByName("AlertService")
 	return alertServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

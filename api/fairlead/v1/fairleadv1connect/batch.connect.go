@@ -12,7 +12,7 @@ import (
 // BatchServiceName is the full name of the service.
 const BatchServiceName = "fairlead.v1.BatchService"
 
-// The paths at which the methods of BatchService are served.
+// Paths of the methods of BatchService.
 const (
 	BatchServiceCreateBatchProcedure    = "/fairlead.v1.BatchService/CreateBatch"
 	BatchServiceGetBatchProcedure       = "/fairlead.v1.BatchService/GetBatch"
@@ -29,7 +29,7 @@ const (
 	BatchServiceResumeBatchProcedure    = "/fairlead.v1.BatchService/ResumeBatch"
 )
 
-// BatchServiceClient calls the methods of BatchService. Their errors are those of package connect.
+// BatchServiceClient calls the methods of BatchService. The errors are of type *connect.Error.
 type BatchServiceClient interface {
 	// Creates a batch with its tasks and starts it. To create many tasks, upload them as
 	// CSV or NDJSON with POST /api/v1/batches/upload.
@@ -68,9 +68,9 @@ type BatchServiceClient interface {
 	ResumeBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
 }
 
-// NewBatchServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewBatchServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewBatchServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) BatchServiceClient {
 	service := v1.File_fairlead_v1_batch_proto.Services().ByName("BatchService")
 	return batchServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

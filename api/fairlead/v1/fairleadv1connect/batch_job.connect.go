@@ -12,13 +12,13 @@ import (
 // BatchJobServiceName is the full name of the service.
 const BatchJobServiceName = "fairlead.v1.BatchJobService"
 
-// The paths at which the methods of BatchJobService are served.
+// Paths of the methods of BatchJobService.
 const (
 	BatchJobServiceCreateBatchJobProcedure = "/fairlead.v1.BatchJobService/CreateBatchJob"
 	BatchJobServiceGetBatchJobProcedure    = "/fairlead.v1.BatchJobService/GetBatchJob"
 )
 
-// BatchJobServiceClient calls the methods of BatchJobService. Their errors are those of package connect.
+// BatchJobServiceClient calls the methods of BatchJobService. The errors are of type *connect.Error.
 type BatchJobServiceClient interface {
 	// Creates a batch with its tasks and starts it.
 	CreateBatchJob(context.Context, *v1.BatchJob) (*v1.CreateBatchJobResponse, error)
@@ -26,9 +26,9 @@ type BatchJobServiceClient interface {
 	GetBatchJob(context.Context, *v1.GetBatchJobRequest) (*v1.BatchJob, error)
 }
 
-// NewBatchJobServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewBatchJobServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewBatchJobServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) BatchJobServiceClient {
 	service := v1.File_fairlead_v1_batch_job_proto.Services().ByName("BatchJobService")
 	return batchJobServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,7 +12,7 @@ import (
 // BulkServiceName is the full name of the service.
 const BulkServiceName = "fairlead.v1.BulkService"
 
-// The paths at which the methods of BulkService are served.
+// Paths of the methods of BulkService.
 const (
 	BulkServiceCreateBulkProcedure     = "/fairlead.v1.BulkService/CreateBulk"
 	BulkServiceGetBulkProcedure        = "/fairlead.v1.BulkService/GetBulk"
@@ -22,7 +22,7 @@ const (
 	BulkServiceStopBulkProcedure       = "/fairlead.v1.BulkService/StopBulk"
 )
 
-// BulkServiceClient calls the methods of BulkService. Their errors are those of package connect.
+// BulkServiceClient calls the methods of BulkService. The errors are of type *connect.Error.
 type BulkServiceClient interface {
 	// Creates a bulk, which a node then carries out. The bulk covers the jobs that match
 	// when it begins, and no jobs created later. A dry run only counts the jobs: the
@@ -44,9 +44,9 @@ type BulkServiceClient interface {
 	StopBulk(context.Context, *v1.GetBulkRequest) (*v1.Bulk, error)
 }
 
-// NewBulkServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewBulkServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewBulkServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) BulkServiceClient {
 	service := v1.File_fairlead_v1_bulk_proto.Services().ByName("BulkService")
 	return bulkServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

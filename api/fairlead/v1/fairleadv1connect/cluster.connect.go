@@ -12,14 +12,14 @@ import (
 // QueueServiceName is the full name of the service.
 const QueueServiceName = "fairlead.v1.QueueService"
 
-// The paths at which the methods of QueueService are served.
+// Paths of the methods of QueueService.
 const (
 	QueueServiceListQueuesProcedure  = "/fairlead.v1.QueueService/ListQueues"
 	QueueServicePauseQueueProcedure  = "/fairlead.v1.QueueService/PauseQueue"
 	QueueServiceResumeQueueProcedure = "/fairlead.v1.QueueService/ResumeQueue"
 )
 
-// QueueServiceClient calls the methods of QueueService. Their errors are those of package connect.
+// QueueServiceClient calls the methods of QueueService. The errors are of type *connect.Error.
 type QueueServiceClient interface {
 	// Lists queues that have live jobs, are served by a node or are paused.
 	ListQueues(context.Context, *v1.ListQueuesRequest) (*v1.ListQueuesResponse, error)
@@ -29,9 +29,9 @@ type QueueServiceClient interface {
 	ResumeQueue(context.Context, *v1.QueueRequest) (*v1.QueueResponse, error)
 }
 
-// NewQueueServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewQueueServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewQueueServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) QueueServiceClient {
 	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("QueueService")
 	return queueServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -56,7 +56,7 @@ func (c queueServiceClient) ResumeQueue(ctx context.Context, in *v1.QueueRequest
 // KindServiceName is the full name of the service.
 const KindServiceName = "fairlead.v1.KindService"
 
-// The paths at which the methods of KindService are served.
+// Paths of the methods of KindService.
 const (
 	KindServiceListKindsProcedure  = "/fairlead.v1.KindService/ListKinds"
 	KindServicePauseKindProcedure  = "/fairlead.v1.KindService/PauseKind"
@@ -64,7 +64,7 @@ const (
 	KindServiceSetKindProcedure    = "/fairlead.v1.KindService/SetKind"
 )
 
-// KindServiceClient calls the methods of KindService. Their errors are those of package connect.
+// KindServiceClient calls the methods of KindService. The errors are of type *connect.Error.
 type KindServiceClient interface {
 	// Lists kinds that are handled by a live node, are paused or have confidential fields.
 	ListKinds(context.Context, *v1.ListKindsRequest) (*v1.ListKindsResponse, error)
@@ -77,9 +77,9 @@ type KindServiceClient interface {
 	SetKind(context.Context, *v1.SetKindRequest) (*v1.Kind, error)
 }
 
-// NewKindServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewKindServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewKindServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) KindServiceClient {
 	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("KindService")
 	return kindServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -108,13 +108,13 @@ func (c kindServiceClient) SetKind(ctx context.Context, in *v1.SetKindRequest) (
 // NodeServiceName is the full name of the service.
 const NodeServiceName = "fairlead.v1.NodeService"
 
-// The paths at which the methods of NodeService are served.
+// Paths of the methods of NodeService.
 const (
 	NodeServiceListNodesProcedure = "/fairlead.v1.NodeService/ListNodes"
 	NodeServiceDrainNodeProcedure = "/fairlead.v1.NodeService/DrainNode"
 )
 
-// NodeServiceClient calls the methods of NodeService. Their errors are those of package connect.
+// NodeServiceClient calls the methods of NodeService. The errors are of type *connect.Error.
 type NodeServiceClient interface {
 	// Lists live nodes, and nodes that ended recently.
 	ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error)
@@ -122,9 +122,9 @@ type NodeServiceClient interface {
 	DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error)
 }
 
-// NewNodeServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewNodeServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewNodeServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) NodeServiceClient {
 	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("NodeService")
 	return nodeServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -145,14 +145,14 @@ func (c nodeServiceClient) DrainNode(ctx context.Context, in *v1.DrainNodeReques
 // LimitServiceName is the full name of the service.
 const LimitServiceName = "fairlead.v1.LimitService"
 
-// The paths at which the methods of LimitService are served.
+// Paths of the methods of LimitService.
 const (
 	LimitServiceListLimitsProcedure = "/fairlead.v1.LimitService/ListLimits"
 	LimitServiceSetLimitProcedure   = "/fairlead.v1.LimitService/SetLimit"
 	LimitServiceVerifyProcedure     = "/fairlead.v1.LimitService/Verify"
 )
 
-// LimitServiceClient calls the methods of LimitService. Their errors are those of package connect.
+// LimitServiceClient calls the methods of LimitService. The errors are of type *connect.Error.
 type LimitServiceClient interface {
 	// Lists all limits with their usage, including those of tenants.
 	ListLimits(context.Context, *v1.ListLimitsRequest) (*v1.ListLimitsResponse, error)
@@ -163,9 +163,9 @@ type LimitServiceClient interface {
 	Verify(context.Context, *v1.VerifyRequest) (*v1.VerifyResponse, error)
 }
 
-// NewLimitServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewLimitServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewLimitServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) LimitServiceClient {
 	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("LimitService")
 	return limitServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -190,18 +190,22 @@ func (c limitServiceClient) Verify(ctx context.Context, in *v1.VerifyRequest) (*
 // SystemServiceName is the full name of the service.
 const SystemServiceName = "fairlead.v1.SystemService"
 
-// The paths at which the methods of SystemService are served.
+// Paths of the methods of SystemService.
 const (
-	SystemServiceGetStatsProcedure     = "/fairlead.v1.SystemService/GetStats"
-	SystemServiceWatchEventsProcedure  = "/fairlead.v1.SystemService/WatchEvents"
-	SystemServiceListBreakersProcedure = "/fairlead.v1.SystemService/ListBreakers"
-	SystemServiceEraseProcedure        = "/fairlead.v1.SystemService/Erase"
+	SystemServiceGetStatsProcedure        = "/fairlead.v1.SystemService/GetStats"
+	SystemServiceGetStatsHistoryProcedure = "/fairlead.v1.SystemService/GetStatsHistory"
+	SystemServiceWatchEventsProcedure     = "/fairlead.v1.SystemService/WatchEvents"
+	SystemServiceListBreakersProcedure    = "/fairlead.v1.SystemService/ListBreakers"
+	SystemServiceEraseProcedure           = "/fairlead.v1.SystemService/Erase"
 )
 
-// SystemServiceClient calls the methods of SystemService. Their errors are those of package connect.
+// SystemServiceClient calls the methods of SystemService. The errors are of type *connect.Error.
 type SystemServiceClient interface {
 	// Returns the usage of all jobs together and of each tenant.
 	GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error)
+	// Returns the activity of the whole cluster over the last day, in steps of ten seconds.
+	// Callers bound to tenants may not call it.
+	GetStatsHistory(context.Context, *v1.GetStatsHistoryRequest) (*v1.GetStatsHistoryResponse, error)
 	// Streams events: changed statistics, nodes that join or leave, and permanently failed
 	// jobs.
 	WatchEvents(context.Context, *v1.WatchEventsRequest) (*rpc.Stream[*v1.Event], error)
@@ -214,9 +218,9 @@ type SystemServiceClient interface {
 	Erase(context.Context, *v1.EraseRequest) (*v1.EraseResponse, error)
 }
 
-// NewSystemServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewSystemServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewSystemServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) SystemServiceClient {
 	service := v1.File_fairlead_v1_cluster_proto.Services().ByName("SystemService")
 	return systemServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -228,6 +232,10 @@ type systemServiceClient struct {
 
 func (c systemServiceClient) GetStats(ctx context.Context, in *v1.GetStatsRequest) (*v1.Stats, error) {
 	return rpc.Call[*v1.Stats](ctx, c.Client, "GetStats", in)
+}
+
+func (c systemServiceClient) GetStatsHistory(ctx context.Context, in *v1.GetStatsHistoryRequest) (*v1.GetStatsHistoryResponse, error) {
+	return rpc.Call[*v1.GetStatsHistoryResponse](ctx, c.Client, "GetStatsHistory", in)
 }
 
 func (c systemServiceClient) WatchEvents(ctx context.Context, in *v1.WatchEventsRequest) (*rpc.Stream[*v1.Event], error) {

@@ -12,12 +12,12 @@ import (
 // HoldServiceName is the full name of the service.
 const HoldServiceName = "fairlead.v1.HoldService"
 
-// The paths at which the methods of HoldService are served.
+// Paths of the methods of HoldService.
 const (
 	HoldServiceListHoldsProcedure = "/fairlead.v1.HoldService/ListHolds"
 )
 
-// HoldServiceClient calls the methods of HoldService. Their errors are those of package connect.
+// HoldServiceClient calls the methods of HoldService. The errors are of type *connect.Error.
 type HoldServiceClient interface {
 	// Lists holds of a queue, tenant or kind, or all holds, newest first. Callers bound to
 	// tenants see the holds of their tenants and of the whole cluster, and those of a queue
@@ -25,9 +25,9 @@ type HoldServiceClient interface {
 	ListHolds(context.Context, *v1.ListHoldsRequest) (*v1.ListHoldsResponse, error)
 }
 
-// NewHoldServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewHoldServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewHoldServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) HoldServiceClient {
 	service := v1.File_fairlead_v1_hold_proto.Services().ByName("HoldService")
 	return holdServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,7 +12,7 @@ import (
 // JobServiceName is the full name of the service.
 const JobServiceName = "fairlead.v1.JobService"
 
-// The paths at which the methods of JobService are served.
+// Paths of the methods of JobService.
 const (
 	JobServiceEnqueueJobsProcedure    = "/fairlead.v1.JobService/EnqueueJobs"
 	JobServiceAssignJobsProcedure     = "/fairlead.v1.JobService/AssignJobs"
@@ -35,7 +35,7 @@ const (
 	JobServiceBulkJobsProcedure       = "/fairlead.v1.JobService/BulkJobs"
 )
 
-// JobServiceClient calls the methods of JobService. Their errors are those of package connect.
+// JobServiceClient calls the methods of JobService. The errors are of type *connect.Error.
 type JobServiceClient interface {
 	// Enqueues jobs: either all of them or none.
 	EnqueueJobs(context.Context, *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error)
@@ -81,9 +81,9 @@ type JobServiceClient interface {
 	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
 }
 
-// NewJobServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewJobServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewJobServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) JobServiceClient {
 	service := v1.File_fairlead_v1_job_proto.Services().ByName("JobService")
 	return jobServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,7 +12,7 @@ import (
 // ScheduleServiceName is the full name of the service.
 const ScheduleServiceName = "fairlead.v1.ScheduleService"
 
-// The paths at which the methods of ScheduleService are served.
+// Paths of the methods of ScheduleService.
 const (
 	ScheduleServiceCreateScheduleProcedure    = "/fairlead.v1.ScheduleService/CreateSchedule"
 	ScheduleServiceGetScheduleProcedure       = "/fairlead.v1.ScheduleService/GetSchedule"
@@ -34,7 +34,7 @@ const (
 	ScheduleServiceGetScheduleStatsProcedure  = "/fairlead.v1.ScheduleService/GetScheduleStats"
 )
 
-// ScheduleServiceClient calls the methods of ScheduleService. Their errors are those of package connect.
+// ScheduleServiceClient calls the methods of ScheduleService. The errors are of type *connect.Error.
 type ScheduleServiceClient interface {
 	// Creates a schedule.
 	CreateSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
@@ -85,9 +85,9 @@ type ScheduleServiceClient interface {
 	GetScheduleStats(context.Context, *v1.GetScheduleRequest) (*v1.ScheduleStats, error)
 }
 
-// NewScheduleServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewScheduleServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewScheduleServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) ScheduleServiceClient {
 	service := v1.File_fairlead_v1_schedule_proto.Services().ByName("ScheduleService")
 	return scheduleServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -172,7 +172,7 @@ func (c scheduleServiceClient) GetScheduleStats(ctx context.Context, in *v1.GetS
 // CalendarServiceName is the full name of the service.
 const CalendarServiceName = "fairlead.v1.CalendarService"
 
-// The paths at which the methods of CalendarService are served.
+// Paths of the methods of CalendarService.
 const (
 	CalendarServiceCreateCalendarProcedure = "/fairlead.v1.CalendarService/CreateCalendar"
 	CalendarServiceGetCalendarProcedure    = "/fairlead.v1.CalendarService/GetCalendar"
@@ -181,7 +181,7 @@ const (
 	CalendarServiceDeleteCalendarProcedure = "/fairlead.v1.CalendarService/DeleteCalendar"
 )
 
-// CalendarServiceClient calls the methods of CalendarService. Their errors are those of package connect.
+// CalendarServiceClient calls the methods of CalendarService. The errors are of type *connect.Error.
 type CalendarServiceClient interface {
 	// Creates a calendar.
 	CreateCalendar(context.Context, *v1.Calendar) (*v1.Calendar, error)
@@ -196,9 +196,9 @@ type CalendarServiceClient interface {
 	DeleteCalendar(context.Context, *v1.GetCalendarRequest) (*v1.DeleteCalendarResponse, error)
 }
 
-// NewCalendarServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewCalendarServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewCalendarServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) CalendarServiceClient {
 	service := v1.File_fairlead_v1_schedule_proto.Services().ByName("CalendarService")
 	return calendarServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

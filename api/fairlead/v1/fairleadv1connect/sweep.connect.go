@@ -12,7 +12,7 @@ import (
 // SweepServiceName is the full name of the service.
 const SweepServiceName = "fairlead.v1.SweepService"
 
-// The paths at which the methods of SweepService are served.
+// Paths of the methods of SweepService.
 const (
 	SweepServiceCreateSweepProcedure      = "/fairlead.v1.SweepService/CreateSweep"
 	SweepServiceGetSweepProcedure         = "/fairlead.v1.SweepService/GetSweep"
@@ -33,7 +33,7 @@ const (
 	SweepServiceWatchSweepProcedure       = "/fairlead.v1.SweepService/WatchSweep"
 )
 
-// SweepServiceClient calls the methods of SweepService. Their errors are those of package connect.
+// SweepServiceClient calls the methods of SweepService. The errors are of type *connect.Error.
 type SweepServiceClient interface {
 	// Creates a sweep, which does not run until it is started. If gate.before_create is
 	// set, that URL is called first and may reject the sweep.
@@ -82,9 +82,9 @@ type SweepServiceClient interface {
 	WatchSweep(context.Context, *v1.GetSweepRequest) (*rpc.Stream[*v1.Sweep], error)
 }
 
-// NewSweepServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewSweepServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewSweepServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) SweepServiceClient {
 	service := v1.File_fairlead_v1_sweep_proto.Services().ByName("SweepService")
 	return sweepServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

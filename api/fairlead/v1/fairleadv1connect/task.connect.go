@@ -12,7 +12,7 @@ import (
 // TaskServiceName is the full name of the service.
 const TaskServiceName = "fairlead.v1.TaskService"
 
-// The paths at which the methods of TaskService are served.
+// Paths of the methods of TaskService.
 const (
 	TaskServiceCreateTaskProcedure   = "/fairlead.v1.TaskService/CreateTask"
 	TaskServiceGetTaskProcedure      = "/fairlead.v1.TaskService/GetTask"
@@ -26,7 +26,7 @@ const (
 	TaskServiceListTaskRunsProcedure = "/fairlead.v1.TaskService/ListTaskRuns"
 )
 
-// TaskServiceClient calls the methods of TaskService. Their errors are those of package connect.
+// TaskServiceClient calls the methods of TaskService. The errors are of type *connect.Error.
 type TaskServiceClient interface {
 	// Creates a task.
 	CreateTask(context.Context, *v1.Task) (*v1.Task, error)
@@ -53,9 +53,9 @@ type TaskServiceClient interface {
 	ListTaskRuns(context.Context, *v1.ListTaskRunsRequest) (*v1.ListTaskRunsResponse, error)
 }
 
-// NewTaskServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewTaskServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewTaskServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) TaskServiceClient {
 	service := v1.File_fairlead_v1_task_proto.Services().ByName("TaskService")
 	return taskServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
@@ -108,13 +108,13 @@ func (c taskServiceClient) ListTaskRuns(ctx context.Context, in *v1.ListTaskRuns
 // TaskRunServiceName is the full name of the service.
 const TaskRunServiceName = "fairlead.v1.TaskRunService"
 
-// The paths at which the methods of TaskRunService are served.
+// Paths of the methods of TaskRunService.
 const (
 	TaskRunServiceGetTaskRunProcedure    = "/fairlead.v1.TaskRunService/GetTaskRun"
 	TaskRunServiceCancelTaskRunProcedure = "/fairlead.v1.TaskRunService/CancelTaskRun"
 )
 
-// TaskRunServiceClient calls the methods of TaskRunService. Their errors are those of package connect.
+// TaskRunServiceClient calls the methods of TaskRunService. The errors are of type *connect.Error.
 type TaskRunServiceClient interface {
 	// Returns a run.
 	GetTaskRun(context.Context, *v1.GetTaskRunRequest) (*v1.TaskRun, error)
@@ -123,9 +123,9 @@ type TaskRunServiceClient interface {
 	CancelTaskRun(context.Context, *v1.CancelTaskRunRequest) (*v1.TaskRun, error)
 }
 
-// NewTaskRunServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewTaskRunServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewTaskRunServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) TaskRunServiceClient {
 	service := v1.File_fairlead_v1_task_proto.Services().ByName("TaskRunService")
 	return taskRunServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

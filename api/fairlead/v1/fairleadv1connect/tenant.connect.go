@@ -12,7 +12,7 @@ import (
 // TenantServiceName is the full name of the service.
 const TenantServiceName = "fairlead.v1.TenantService"
 
-// The paths at which the methods of TenantService are served.
+// Paths of the methods of TenantService.
 const (
 	TenantServiceCreateTenantProcedure        = "/fairlead.v1.TenantService/CreateTenant"
 	TenantServiceGetTenantProcedure           = "/fairlead.v1.TenantService/GetTenant"
@@ -26,7 +26,7 @@ const (
 	TenantServiceGetTenantSigningKeyProcedure = "/fairlead.v1.TenantService/GetTenantSigningKey"
 )
 
-// TenantServiceClient calls the methods of TenantService. Their errors are those of package connect.
+// TenantServiceClient calls the methods of TenantService. The errors are of type *connect.Error.
 type TenantServiceClient interface {
 	// Creates a tenant.
 	CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
@@ -54,9 +54,9 @@ type TenantServiceClient interface {
 	GetTenantSigningKey(context.Context, *v1.GetTenantRequest) (*v1.TenantSigningKey, error)
 }
 
-// NewTenantServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewTenantServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewTenantServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) TenantServiceClient {
 	service := v1.File_fairlead_v1_tenant_proto.Services().ByName("TenantService")
 	return tenantServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,12 +12,12 @@ import (
 // WhatIfServiceName is the full name of the service.
 const WhatIfServiceName = "fairlead.v1.WhatIfService"
 
-// The paths at which the methods of WhatIfService are served.
+// Paths of the methods of WhatIfService.
 const (
 	WhatIfServiceWhatIfProcedure = "/fairlead.v1.WhatIfService/WhatIf"
 )
 
-// WhatIfServiceClient calls the methods of WhatIfService. Their errors are those of package connect.
+// WhatIfServiceClient calls the methods of WhatIfService. The errors are of type *connect.Error.
 type WhatIfServiceClient interface {
 	// Compares the current state with the state after the given changes: jobs that would
 	// start next, jobs that would wait longer, and instants of schedules that would move.
@@ -28,9 +28,9 @@ type WhatIfServiceClient interface {
 	WhatIf(context.Context, *v1.WhatIfRequest) (*v1.WhatIfResponse, error)
 }
 
-// NewWhatIfServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewWhatIfServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewWhatIfServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) WhatIfServiceClient {
 	service := v1.File_fairlead_v1_whatif_proto.Services().ByName("WhatIfService")
 	return whatIfServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}

@@ -12,7 +12,7 @@ import (
 // WorkerServiceName is the full name of the service.
 const WorkerServiceName = "fairlead.v1.WorkerService"
 
-// The paths at which the methods of WorkerService are served.
+// Paths of the methods of WorkerService.
 const (
 	WorkerServiceJoinWorkerProcedure     = "/fairlead.v1.WorkerService/JoinWorker"
 	WorkerServiceBeatWorkerProcedure     = "/fairlead.v1.WorkerService/BeatWorker"
@@ -30,7 +30,7 @@ const (
 	WorkerServiceLeaveWorkerProcedure    = "/fairlead.v1.WorkerService/LeaveWorker"
 )
 
-// WorkerServiceClient calls the methods of WorkerService. Their errors are those of package connect.
+// WorkerServiceClient calls the methods of WorkerService. The errors are of type *connect.Error.
 type WorkerServiceClient interface {
 	// Registers a worker. The returned ID and session are required for all other calls.
 	JoinWorker(context.Context, *v1.JoinWorkerRequest) (*v1.JoinWorkerResponse, error)
@@ -75,9 +75,9 @@ type WorkerServiceClient interface {
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
 }
 
-// NewWorkerServiceClient makes a client of the service at a URL such as https://fairlead.example.com.
-// It speaks Connect, with binary messages, unless options such as connect.WithGRPC or
-// connect.WithProtoJSON ask for something else.
+// NewWorkerServiceClient returns a client for the service at a URL such as https://fairlead.example.com.
+// It uses the Connect protocol with binary messages, unless options such as
+// connect.WithGRPC or connect.WithProtoJSON select another protocol or format.
 func NewWorkerServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) WorkerServiceClient {
 	service := v1.File_fairlead_v1_worker_proto.Services().ByName("WorkerService")
 	return workerServiceClient{rpc.NewClient(httpClient, baseURL, service, opts...)}
