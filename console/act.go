@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// act is a button that carries out the remedy of a concern or an obstacle. Without a method
-// it is a link to another page.
+// act is a button that carries out the remedy of a concern or an obstacle, or a link to
+// another page if it has no method.
 type act struct {
 	Method, Href, Label string
 }
 
-// Of is the act as the template "act" takes it.
+// Of returns the data of the act for the template "act".
 func (a act) Of() map[string]any {
 	return map[string]any{"method": a.Method, "href": a.Href, "label": a.Label}
 }
 
-// bulkHref leads to the form that acts upon all jobs that a filter selects, given as
-// parameters of the list of jobs.
+// bulkHref returns the link to the form of a bulk action on all jobs that a filter selects.
+// The filter consists of parameters of the list of jobs.
 func (v *visit) bulkHref(action string, filter ...any) string {
 	query := url.Values{}
 	for i := 0; i+1 < len(filter); i += 2 {
@@ -28,17 +28,17 @@ func (v *visit) bulkHref(action string, filter ...any) string {
 	return v.Href("/new/bulk/"+action, "filter", query.Encode())
 }
 
-// cancelAct cancels all jobs that a filter selects.
+// cancelAct returns the button that cancels all jobs that a filter selects.
 func (v *visit) cancelAct(filter ...any) act {
 	return act{Method: "CreateBulk", Href: v.bulkHref("cancel", filter...), Label: v.T("Cancel all")}
 }
 
-// resumeAct resumes a queue, a kind or a tenant.
+// resumeAct returns the button that resumes a queue, a kind or a tenant.
 func (v *visit) resumeAct(method, list, name string) act {
 	return act{Method: method, Href: v.To(list, name) + "/resume", Label: v.T("Resume")}
 }
 
-// limitActs edit a limit, if the viewer may see it.
+// limitActs returns the button that edits a limit, or nothing if the viewer may not see it.
 func (v *visit) limitActs(scope, name, label string) []act {
 	switch {
 	case v.Bound():
@@ -51,13 +51,13 @@ func (v *visit) limitActs(scope, name, label string) []act {
 	return []act{{Method: "SetLimit", Href: v.To("/limits", scope+":"+name) + "/edit", Label: label}}
 }
 
-// HoldsOf leads to what kept the jobs of a scope waiting, such as "queue:mail".
+// HoldsOf returns the link to the wait reasons of a scope, such as "queue:mail".
 func (v *visit) HoldsOf(scope string) string {
 	of, name, _ := strings.Cut(scope, ":")
-	return v.Href("/holds", of, name) // all jobs have no name
+	return v.Href("/holds", of, name) // without a name for all jobs
 }
 
-// WhatIfOf leads to the form that asks what a change of a scope's limit would do.
+// WhatIfOf returns the link to the form that forecasts a change of a scope's limit.
 func (v *visit) WhatIfOf(scope string) string {
 	if tenant, is := strings.CutPrefix(scope, "tenant:"); is {
 		return v.To("/tenants", tenant) + "/what-if"

@@ -114,8 +114,8 @@ func (v *visit) pausedKinds(*overview) (all []concern, err error) {
 	return all, nil
 }
 
-// pausedTenants are tenants of which nothing starts. Who is bound to tenants sees those
-// that are declared.
+// pausedTenants returns the paused tenants. Viewers who are bound to tenants see only
+// declared ones.
 func (v *visit) pausedTenants(o *overview) (all []concern, err error) {
 	var paused []string
 	for _, usage := range o.usages {

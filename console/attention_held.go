@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	concernHeld = 5           // causes of each code that are named; the others are counted
-	concernWait = time.Minute // from when on a cap, a rate or a lack of slots is a concern
-	heldCounted = 1000        // jobs of a cause that are counted
-	holdReads   = 11          // pages of open holds that are read; there are at most 10,000
+	concernHeld = 5           // maximum number of listed causes of each code
+	concernWait = time.Minute // minimum duration of holds other than missing nodes
+	heldCounted = 1000        // maximum number of counted jobs of a cause
+	holdReads   = 11          // maximum number of pages of open holds; there are at most 10,000 holds
 )
 
-// heldJobs are the causes that keep ready and parked jobs waiting: every job that waits for
-// something other than its turn is covered by one of them. Pauses have concerns of their own.
+// heldJobs returns the causes that keep ready and parked jobs waiting. One of them covers
+// every job that waits for something other than its turn; pauses have separate concerns.
 func (v *visit) heldJobs(o *overview) ([]concern, error) {
 	if v.Unbound() && len(o.Living()) == 0 {
-		return v.noNodes(o), nil // no node records what jobs wait for
+		return v.noNodes(o), nil // without a node, holds are not recorded
 	}
 	open, recorded, err := v.openHolds()
 	if err != nil {
@@ -51,7 +51,7 @@ func (v *visit) heldJobs(o *overview) ([]concern, error) {
 	return all, nil
 }
 
-// noNodes is the concern of jobs that nothing can start.
+// noNodes returns the concern about ready jobs while no node is live.
 func (v *visit) noNodes(o *overview) []concern {
 	if o.Usage.GetReady() == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (v *visit) noNodes(o *overview) []concern {
 func (v *visit) openHolds() (open []*fairleadv1.Hold, recorded bool, err error) {
 	known := map[int64]bool{}
 	for _, tenant := range append([]string{""}, v.Tenants[:min(len(v.Tenants), concernHeld)]...) {
-		from := v.Now.Add(-time.Minute).Truncate(time.Minute) // viewers share the answer
+		from := v.Now.Add(-time.Minute).Truncate(time.Minute) // so that viewers share the response
 		ask := &fairleadv1.ListHoldsRequest{From: timestamppb.New(from), PageSize: holdRows, Tenant: tenant}
 		for range holdReads {
 			found, err := v.holds.ListHolds(v.ctx, ask)
@@ -113,7 +113,7 @@ func (v *visit) causesOf(code string, open []*fairleadv1.Hold) (causes []*fairle
 	return causes
 }
 
-// heldConcern is the concern of jobs that a hold keeps waiting.
+// heldConcern returns the concern about the jobs that a hold keeps waiting.
 func (v *visit) heldConcern(o *overview, hold *fairleadv1.Hold) (concern, error) {
 	one := concern{ID: "held-" + text(hold.GetId()), State: "paused", Href: v.Href("/holds", "last", "1h", "queue", hold.GetQueue(), "tenant", hold.GetTenant(), "kind", hold.GetKind())}
 	state := "ready"
@@ -182,7 +182,7 @@ func (v *visit) heldCount(state string, filter ...any) (count, error) {
 	return v.counted(request, append([]any{"state", state}, filter...)...)
 }
 
-// holdOwner is the name of the queue, tenant or kind whose limit a hold is about.
+// holdOwner returns the name of the queue, tenant or kind whose limit causes a hold.
 func holdOwner(hold *fairleadv1.Hold) string {
 	switch hold.GetScope() {
 	case "queue":
@@ -195,8 +195,8 @@ func holdOwner(hold *fairleadv1.Hold) string {
 	return ""
 }
 
-// unhandledKinds are kinds of the newest ready jobs that no live node handles. It stands in
-// for holds where these are not recorded.
+// unhandledKinds returns the kinds of the newest ready jobs that no live node handles. It
+// is a substitute where holds are not recorded.
 func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
 	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: concernReady})
 	if err != nil {

@@ -39,13 +39,13 @@ func (r *rig) recorded(holds int) {
 	})
 }
 
-// later lets the console see everything as of a later time.
+// later moves the clock of the console forward.
 func (r *rig) later(by time.Duration) {
 	r.console.now = func() time.Time { return time.Now().Add(by) }
 	r.console.forget()
 }
 
-// attention is that part of the overview, as people read it.
+// attention returns that part of the overview as plain text.
 func (r *rig) attention(cookies ...string) string {
 	r.Helper()
 	r.console.forget()

@@ -22,7 +22,7 @@ type overview struct {
 	Sweeps                                             []*fairleadv1.Sweep
 	Fires                                              []*fairleadv1.Schedule
 	Concerns                                           []concern
-	usages                                             []*fairleadv1.Usage // of all tenants
+	usages                                             []*fairleadv1.Usage // usage of all tenants
 }
 
 const (

@@ -60,8 +60,8 @@ func (c *Console) testCall(w http.ResponseWriter, v *visit, a *action) {
 	c.renderForm(w, http.StatusOK, v, &actForm{action: a, Tested: tested, Data: data})
 }
 
-// scheduleDraft is the job that the form of a schedule describes. The rest of the form may
-// be incomplete.
+// scheduleDraft returns the job that the form of a schedule describes. The rest of the form
+// may be incomplete.
 func scheduleDraft(v *visit) (*fairleadv1.Schedule, error) {
 	base, err := v.editedSchedule()
 	if err != nil {

@@ -35,8 +35,8 @@ func sameObstacle(a, b *fairleadv1.Obstacle) bool {
 	return a.GetCode() == b.GetCode() && a.GetScope() == b.GetScope() && a.GetName() == b.GetName()
 }
 
-// WaitEffect names the effect of a change on jobs. Jobs of which none is among the next
-// starts before or after the change have only more or fewer obstacles.
+// WaitEffect names the effect of a change on jobs. If none of them starts before or after
+// the change, it only adds or removes obstacles.
 func (v *visit) WaitEffect(wait *fairleadv1.ForecastWait) string {
 	switch {
 	case wait.GetStartsBefore() > 0 || wait.GetStartsAfter() > 0:
