@@ -155,7 +155,7 @@ func neededShare(bytes int) int64 {
 	return int64(bytes) * answerCopies
 }
 
-// settle gives back what was reserved and an answer of so many bytes does not need.
+// settle releases the reserved memory that an answer of a given size does not need.
 func (a *answering) settle(bytes int) {
 	if a == nil {
 		return

@@ -95,7 +95,7 @@ func TestJoinsAddConfidentialFieldsUpToABound(t *testing.T) {
 	if _, err := workers.JoinWorker(t.Context(), declaring("w0", 1000, 1)); err != nil {
 		t.Errorf("a worker that joins again: %v", err)
 	}
-	// Those of kinds that no longer exist can be removed, by an admin alone.
+	// Only an admin can remove the defaults of kinds that no longer exist.
 	_, err = workers.JoinWorker(t.Context(), declaring("new", 1, 1))
 	wantField(t, err, "defaults")
 	a.send(403, "PUT", "/api/v1/kinds/w0-0", `{"confidential":[]}`, a.as(a.token(access.RoleOperator, ""))...)

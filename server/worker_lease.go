@@ -58,10 +58,10 @@ func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 	return out
 }
 
-// leaseWithin leases jobs to a worker within the memory for answers, of which the caller gives
-// back the share. Before it knows how large the jobs are it reserves little, because many
-// workers have the same token. If that was too little it releases the jobs, and leases again
-// once there is memory for large ones.
+// leaseWithin leases jobs to a worker within the memory for responses. The caller must release
+// the returned share. While the size of the jobs is unknown, leaseWithin reserves little memory,
+// because many workers have the same token. If that is too little, it releases the jobs, and
+// leases again when there is memory for large jobs.
 func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *answering, err error) {
 	for {
 		if share, err = reserve(ctx, c.share()); err != nil {
@@ -102,7 +102,7 @@ func (c *crew) expect(bytes int) {
 	c.large = neededShare(bytes) > expectedShare
 }
 
-// waitOf is how long a call waits.
+// waitOf returns the wait of a call.
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {

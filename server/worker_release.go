@@ -56,7 +56,7 @@ func (r release) settle(ctx context.Context, store Store) (left release, err err
 	return left, nil
 }
 
-// releases are those that have failed and are repeated.
+// releases contains the failed releases to repeat.
 type releases struct {
 	mu      sync.Mutex
 	waiting []release
@@ -86,7 +86,7 @@ func (r *releases) take() []release {
 	return taken
 }
 
-// repeatReleases repeats failed releases until ctx ends, and then once more.
+// repeatReleases repeats failed releases until ctx ends, and then one last time.
 func (s *Workers) repeatReleases(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {

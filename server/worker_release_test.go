@@ -17,7 +17,7 @@ import (
 type settling struct {
 	Store
 	failures atomic.Int32  // settlements that are still to fail
-	held     atomic.Int32  // those that are to be held after that
+	held     atomic.Int32  // number of settlements to hold after that
 	settled  chan struct{} // gets a value after each that succeeds
 }
 

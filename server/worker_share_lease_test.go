@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// answeredTo is the context of a request of a caller, whose answer is bounded by an outlet.
+// answeredTo returns the context of a caller's request with an answer limited by an outlet.
 func answeredTo(t *testing.T, o *outlet, caller string) (context.Context, *answering) {
 	t.Helper()
 	a := &answering{outlet: o, caller: o.arrive(caller)}

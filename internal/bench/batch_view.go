@@ -50,7 +50,7 @@ type watching struct {
 
 // start starts the command, a program that reads the Watch and calls ServeViews.
 func (w Watch) start(ctx context.Context, command []string) (*watching, error) {
-	// The end of its input is what ends it.
+	// The process ends at the end of its input.
 	p := &watching{cmd: exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)}
 	p.cmd.Stderr = os.Stderr
 	var err error
@@ -92,7 +92,7 @@ func ServeViews(ctx context.Context, store driver.Store, batch int64, input io.R
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
+		_, _ = io.Copy(io.Discard, input) // without the parent, the result is useless
 		cancel()
 	}()
 	v, err := viewToTheEnd(ctx, store, batch)
@@ -106,7 +106,7 @@ func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, e
 	const between = 50 * time.Millisecond
 	client := batch.NewClient(store)
 	for ended, odd := false, false; !ended; odd = !odd {
-		// Whatever comes first after a pause takes longer.
+		// The first query after a pause takes longer, so alternate the order.
 		if odd {
 			err = v.lookAtNodes(ctx, store)
 		}
@@ -130,7 +130,7 @@ func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, e
 func (v *views) look(ctx context.Context, client *batch.Client, id int64) (ended bool, err error) {
 	began := time.Now()
 	b, err := client.Get(ctx, id)
-	if errors.Is(err, fairlead.ErrNotFound) { // it is about to be opened
+	if errors.Is(err, fairlead.ErrNotFound) { // about to be opened
 		return false, nil
 	}
 	if err != nil {

@@ -120,7 +120,7 @@ func (f Fairness) measure(ctx context.Context, fair bool, shares []FairShare) (_
 			}
 		}
 	}
-	backlog := int(spare * float64(f.Jobs) / 2) // of each: the largest share is a half
+	backlog := int(spare * float64(f.Jobs) / 2) // per tenant: the largest share is one half
 	if err := r.fill(ctx, backlog*len(shares), r.tenants); err != nil {
 		return Result{}, err
 	}

@@ -24,8 +24,8 @@ func (b Bench) latency(ctx context.Context) (Result, error) {
 	if err == nil {
 		elapsed, err = b.sample(working, &s)
 	}
-	// Workers end before the meter is read: the CPU time of those in another
-	// process is known only then.
+	// End the workers before reading the meter: the CPU time of another process is known only
+	// after its end.
 	stopErr := stop()
 	used, measureErr := m.stop()
 	if err := firstError(stopErr, err, measureErr); err != nil {

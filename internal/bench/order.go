@@ -31,7 +31,7 @@ func (o Order) Send(ctx context.Context, command []string) (result Result, err e
 	if err := cmd.Start(); err != nil {
 		return Result{}, err
 	}
-	// The input stays open: its end tells the process that we are gone.
+	// The input stays open: its end tells the process that this one has ended.
 	sendErr := json.NewEncoder(input).Encode(o)
 	if err := firstError(cmd.Wait(), sendErr); err != nil {
 		return Result{}, fmt.Errorf("%s on %s: %w", o.Spec.Workload, o.System, err)
@@ -50,7 +50,7 @@ func ServeOrder(ctx context.Context, input io.Reader, output io.Writer, measure 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
+		_, _ = io.Copy(io.Discard, input) // without the parent, the result is useless
 		cancel()
 	}()
 	result, err := measure(ctx, order)

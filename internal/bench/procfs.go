@@ -87,7 +87,7 @@ func family(pid int) (parent procStat, running time.Duration, err error) {
 		if err != nil {
 			continue
 		}
-		// One that ended meanwhile is counted by its parent from now on.
+		// A child that ended in the meantime is now counted by its parent.
 		if stat, err := readProcStat(child); err == nil && stat.parent == pid {
 			running += stat.cpu
 		}

@@ -39,7 +39,7 @@ type news struct {
 // Work starts the process and ends it with ctx. If this process dies, the worker's input
 // ends and the worker ends too.
 func (r *Remote) Work(ctx context.Context, events Events) error {
-	// The end of its input is what ends the worker, not a signal: it drains.
+	// The worker ends at the end of its input instead of by a signal, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.Command[0], r.Command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -96,7 +96,7 @@ func ServeWork(ctx context.Context, s Scheduler, input io.Reader, output io.Writ
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		_, _ = io.Copy(io.Discard, input) // the work ends with the input, even after an error
 		cancel()
 	}()
 	told := make(chan news, 1024)

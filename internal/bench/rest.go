@@ -137,7 +137,7 @@ func (r Rest) single(ctx context.Context) (Part, error) {
 }
 
 func (r Rest) batch(ctx context.Context) (Part, error) {
-	const few = 4 // large requests keep a service busy sooner than small ones
+	const few = 4 // a few clients with large requests suffice to saturate a service
 	return r.withService(ctx, few, func(ctx context.Context, c *caller) (Part, error) {
 		return r.enqueue(ctx, c, few, r.Batch)
 	})
@@ -252,7 +252,7 @@ func (s withProcess) Usage(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return usage, err
 	}
-	if stat, err := readProcStat(s.pid); err == nil { // elsewhere than on Linux it is not known
+	if stat, err := readProcStat(s.pid); err == nil { // unknown on systems other than Linux
 		usage.CPU += stat.cpu
 	}
 	return usage, nil

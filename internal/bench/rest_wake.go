@@ -28,15 +28,14 @@ func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 	defer func() { err = firstError(err, stopFull()) }()
 	c := newCaller(full, 2)
 	defer c.close()
-	// The only slot is taken before there is another service that could take the
-	// job.
+	// Occupy the only slot before another service starts that could take the job.
 	if err := target.enqueue(ctx, c, "/hold"); err != nil {
 		return Part{}, err
 	}
 	if err := target.arrival(ctx, "/hold"); err != nil {
 		return Part{}, err
 	}
-	defer target.release() // before the service is to end
+	defer target.release() // before the service is stopped
 	_, stopFree, err := r.Start(ctx, "--node-name", "free")
 	if err != nil {
 		return Part{}, err
@@ -96,7 +95,7 @@ func newTarget(ctx context.Context) (*target, error) {
 	})}
 	go func() {
 		defer close(t.served)
-		_ = t.web.Serve(listener) // it ends when it is closed
+		_ = t.web.Serve(listener) // returns when closed
 	}()
 	return t, nil
 }

@@ -121,7 +121,7 @@ func (s *Schedules) idle(ctx context.Context, queue string) (use, error) {
 		}
 	}
 	working, stop := startWork(ctx, s.node(queue, func(*fairlead.Job) {}), Events{Ended: func() {}})
-	// A node that joins looks around first.
+	// A node does additional work after it joins.
 	const warm = 3 * time.Second
 	used, err := s.used(working, warm)
 	return used, firstError(stop(), err)

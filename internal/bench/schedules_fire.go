@@ -85,7 +85,7 @@ func (s *Schedules) punctual(ctx context.Context, queue string, f *ScheduleFigur
 
 // fires stores schedules that are due every second and waits for all their runs.
 func (s *Schedules) fires(working context.Context, queue string, ahead time.Duration, tally *tally, f *ScheduleFigures) error {
-	// They are all stored, and the node has come to rest, before the first is due.
+	// Before the first schedule is due, all must be stored and the node must be idle.
 	const lead, each = 3 * time.Second, 20 * time.Millisecond
 	from := time.Now().Add(ahead + lead + time.Duration(s.Rate)*each).Truncate(time.Second)
 	if err := s.putFiring(working, queue, from); err != nil {
@@ -94,8 +94,7 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 	if late := time.Since(from.Add(-ahead)); late > 0 {
 		return fmt.Errorf("storing %[2]d schedules took %[1]v too long: use a lower --rate", late, s.Rate)
 	}
-	// The meter starts before: that takes a while, which the first runs would have
-	// to wait for.
+	// Start the meter before, because that takes some time and would delay the first runs.
 	m, err := startMeter(working, s.Server)
 	if err != nil {
 		return err

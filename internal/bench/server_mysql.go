@@ -106,7 +106,7 @@ func (s *mysqlServer) HoldSnapshot(ctx context.Context) (func() error, error) {
 		_, err := conn.ExecContext(background, "rollback")
 		return errors.Join(err, conn.Close())
 	}
-	// Only repeatable read has a snapshot that outlives its statement.
+	// Only repeatable read retains its snapshot after a statement.
 	for _, statement := range []string{
 		"set transaction isolation level repeatable read",
 		"start transaction with consistent snapshot",

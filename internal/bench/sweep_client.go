@@ -50,7 +50,7 @@ func (s SweepCalls) callPlainly(ctx context.Context, target string) error {
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 			defer conn.Close()
 			err = callAgainAndAgain(conn, request)
-			if ctx.Err() != nil { // it was measured, and is over
+			if ctx.Err() != nil { // the measurement has ended
 				return nil
 			}
 			return err

@@ -80,7 +80,7 @@ func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) 
 
 // startTarget starts the target; stop ends it.
 func startTarget(ctx context.Context, command []string) (url string, stop func() error, err error) {
-	// The end of its input is what ends it.
+	// The process ends at the end of its input.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -182,7 +182,7 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	}
 	const endless = 1_000_000_000_000
 	run := sweepRun{client: sweep.NewClient(s.Store)}
-	begin := context.WithoutCancel(ctx) // on a slow machine the time may be over before it has begun
+	begin := context.WithoutCancel(ctx) // on a slow machine the time may end before the sweep has begun
 	if err := run.start(begin, sweep.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input i
 		})
 	}()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		_, _ = io.Copy(io.Discard, input) // the work ends with the input, even after an error
 		leave()
 	}()
 	lines := json.NewEncoder(output)
@@ -117,7 +117,7 @@ type sweepNode struct {
 
 // startSweepNode starts a node whose counts are added to the ledger.
 func startSweepNode(ctx context.Context, command []string, post SweepPost, l *ledger) (*sweepNode, error) {
-	// The end of its input is what ends it: it drains.
+	// The node ends at the end of its input, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -144,7 +144,7 @@ func (n *sweepNode) leave() error {
 // kill ends the node like a crash.
 func (n *sweepNode) kill() error {
 	err := n.cmd.Process.Kill()
-	<-n.read // its last line may be half a line
+	<-n.read // the last line may be incomplete
 	_ = n.cmd.Wait()
 	return err
 }

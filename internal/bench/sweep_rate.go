@@ -66,7 +66,7 @@ func (s SweepRates) Run(ctx context.Context, done func(SweepRateFigures) error) 
 	for _, part := range []struct {
 		name, title string
 		nodes       int
-		disturb     func(*sweepNode) error // half of the time is over
+		disturb     func(*sweepNode) error // called after half of the time
 	}{
 		{"rate", "one node", 1, nil},
 		{"rate-handover", "one of two nodes leaves", 2, (*sweepNode).leave},
@@ -119,7 +119,7 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 		return f, err
 	}
 	run := sweepRun{client: sweep.NewClient(m.Store)}
-	const spare = 4 // the sweep must not end before it is measured
+	const spare = 4 // the sweep must not end before the measurement does
 	items := int64(math.Ceil(m.rate * (m.Seconds + spare*m.Lease.Seconds() + 60)))
 	made := sweep.Sweep{Name: queue, Kind: queue, Queue: queue, To: items, Rate: m.rate, InFlight: m.InFlight, Shards: m.Shards}
 	if err := run.start(ctx, made); err != nil {

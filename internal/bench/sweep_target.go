@@ -56,7 +56,7 @@ func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	if _, err := fmt.Fprintf(output, "http://%s\n", listener.Addr()); err != nil {
 		return errors.Join(err, server.Close(), <-served)
 	}
-	_, err = io.Copy(io.Discard, input) // whatever ends it, the work is over
+	_, err = io.Copy(io.Discard, input) // the server ends with the input, even after an error
 	closed := server.Close()
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)

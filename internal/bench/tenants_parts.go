@@ -76,7 +76,7 @@ func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
 	}
 	defer func() { err = errors.Join(err, undo()) }()
 	long := time.Duration(t.Seconds * float64(time.Second))
-	jobs := manyTenants * each * int((warm+long)/work+1) // more than can be run meanwhile
+	jobs := manyTenants * each * int((warm+long)/work+1) // more than can run in that time
 	if err := r.fill(ctx, jobs, r.tenants); err != nil {
 		return Part{}, err
 	}
@@ -107,7 +107,7 @@ func (t *Tenancy) smallLatency(ctx context.Context, small, backlog int) (_ Resul
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	r.options.Slots, r.options.QueueSize, r.options.ClaimBatch = 0, 0, 0 // the engine's own
+	r.options.Slots, r.options.QueueSize, r.options.ClaimBatch = 0, 0, 0 // the engine's defaults
 	undo, err := r.crowded(ctx, backlog)
 	if err != nil {
 		return Result{}, err

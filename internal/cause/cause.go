@@ -39,11 +39,11 @@ var particulars = []struct {
 func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")
-	if utf8.RuneCountInString(line) > 4*normalisedLength { // what follows costs by length
+	if utf8.RuneCountInString(line) > 4*normalisedLength { // the following steps take time in proportion to the length
 		line = string([]rune(line)[:4*normalisedLength])
 	}
-	// What stands for a particular may be a part of another one, as N is of N://x. Each
-	// round takes away a digit, a mark or a quoted character, so that there is a last one.
+	// A replacement may be a part of another particular, as N is of N://x. Each pass removes a
+	// digit, a mark or a quoted character, so the loop ends.
 	for before := ""; line != before; {
 		before = line
 		line = withoutParticulars(line)

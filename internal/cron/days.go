@@ -85,7 +85,7 @@ func (d *days) byWeekday(m month) set {
 	for n := range 5 {
 		dates |= (week | rotate(d.nth>>(daysPerWeek*n), m.weekday)) << (daysPerWeek*n + 1)
 	}
-	// The last seven days hold the last of each weekday.
+	// The last seven days contain the last occurrence of each weekday.
 	begin := m.length - daysPerWeek + 1
 	return dates | rotate(d.last, (m.weekday+begin-1)%daysPerWeek)<<begin
 }

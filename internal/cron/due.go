@@ -28,7 +28,7 @@ func nextOnce(after int64, zone *time.Location, next search) (int64, bool) {
 			return 0, false
 		}
 		if t := found - s.offset; t < s.end {
-			return t, true // the clocks are not changed until then
+			return t, true // there is no clock change before
 		}
 		t, gap := instant(found, zone)
 		_, last, missing := gap.swallows(found)
@@ -71,8 +71,8 @@ func nextAlways(after int64, zone *time.Location, next search) (int64, bool) {
 
 // prevAlways returns the last instant up to the given one with a matching local time.
 func prevAlways(until int64, zone *time.Location, prev search) (int64, bool) {
-	// Stretches know only their end. So it reads some days, then years, from
-	// their beginning, and keeps the last that it finds.
+	// A stretch contains only its end. So read some days, then years, from their start, and
+	// use the last match.
 	width := int64(lookAround)
 	for high := until; high >= until-secondsPerHorizon; {
 		low := high - width

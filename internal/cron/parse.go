@@ -98,7 +98,7 @@ func (e *Expr) checkFires(dates, weekdays *field) error {
 	silent, longest, fires := 0, 0, false
 	for year := 2000; year < 2400+horizonYears; year++ {
 		if year == 2028 && longest == 0 {
-			return nil // years of all kinds have passed
+			return nil // all types of years are covered
 		}
 		if e.firesIn(year) {
 			silent, fires = 0, true

@@ -39,7 +39,7 @@ func (e *Expr) hoursText() string {
 	if e.always {
 		return plainText(e.hours, &hourSpec)
 	}
-	return valuesText(e.hours) // */n would follow real time
+	return valuesText(e.hours) // */n would mean real time
 }
 
 func (d *days) datesText() string {

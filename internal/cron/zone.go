@@ -27,8 +27,8 @@ func stretchAt(t int64, zone *time.Location) stretch {
 		s.end = end.Unix()
 	}
 	if s.end <= t {
-		// The standard library ends every year after 365 days. Nothing changes
-		// until midnight on the day that leap years have in addition.
+		// The standard library ends every year after 365 days. There is no change until midnight
+		// on the additional day of a leap year.
 		day, _ := split(t)
 		s.end = (day + 1) * secondsPerDay
 	}

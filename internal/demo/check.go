@@ -20,8 +20,8 @@ func (d *Demo) Check(ctx context.Context) error {
 		return err
 	}
 	if len(own) == 0 {
-		// Another node may have begun to store the demo after the tenants were read. It
-		// stores them first, so that they are found now.
+		// Another node may have begun to store the demo after the tenants were read. It stores
+		// the tenants first, so read them again.
 		if _, taken, err = d.taken(ctx); err != nil || len(taken) == 0 {
 			return err
 		}

@@ -205,7 +205,7 @@ func (c *clearing) removeTenants(ctx context.Context) error {
 		return err
 	}
 	for _, name := range c.own {
-		if err := c.jobs.ResumeTenant(ctx, name); err != nil { // which an operator may have paused undeclared
+		if err := c.jobs.ResumeTenant(ctx, name); err != nil { // an operator may have paused an undeclared tenant
 			return err
 		}
 		if err := c.jobs.DeleteTenant(ctx, name); err != nil && !errors.Is(err, fairlead.ErrNotFound) {

@@ -51,7 +51,7 @@ func (d *Demo) Declare(ctx context.Context) error {
 	if err := d.declareTenants(ctx); err != nil {
 		return err
 	}
-	if len(own) == 0 { // later an operator decides whether it is paused
+	if len(own) == 0 { // only at first; later an operator decides
 		if err := d.jobs.PauseQueue(ctx, pausedQueue); err != nil {
 			return err
 		}

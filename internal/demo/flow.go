@@ -21,7 +21,7 @@ func flowing(second int64) []*fairlead.Job {
 	add := func(tenant, kind string, args any) *fairlead.Job {
 		raw, err := json.Marshal(args)
 		if err != nil {
-			panic(err) // all of it is made here
+			panic(err) // the values are valid constants
 		}
 		job := &fairlead.Job{
 			Kind: kind, Tenant: tenant, Args: raw,
@@ -99,7 +99,7 @@ func standing(now time.Time) []*fairlead.Job {
 	add(acme, mainframeKind, "mainframe", map[string]any{"program": "PAYROLL7"}) // no node handles it
 	approval := call(initech, httpcall.Call{URL: targetURL("/never"), Async: true, CallbackTimeoutSeconds: 86_400, Body: json.RawMessage(`{"budget":"travel"}`)})
 	approval.Key, approval.OnDuplicate, approval.MaxAttempts = "demo approval", fairlead.KeepDuplicate, 1
-	jobs = append(jobs, &approval) // it waits for a callback, and so takes a place of the tenant's cap
+	jobs = append(jobs, &approval) // waits for a callback, and so counts against the tenant's cap
 	add(initech, reportKind, "year end", report{Title: "Year-end close", Parts: 4}).Priority = fairlead.Low
 	for _, days := range []int{30, 90, 365} {
 		add(acme, invoiceKind, fmt.Sprint("renewal ", days), invoice{Number: int64(days), Customer: customers[days%len(customers)], Cents: 99_000}).

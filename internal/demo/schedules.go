@@ -26,7 +26,7 @@ func declaredCalendar() schedule.Calendar {
 func call(tenant string, c httpcall.Call) fairlead.Job {
 	args, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // a call of constants can be encoded
+		panic(err) // encoding constants cannot fail
 	}
 	return fairlead.Job{Kind: httpcall.Kind, Tenant: tenant, Args: args}
 }

@@ -75,7 +75,7 @@ func (t *Target) slow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if work(r.Context(), min(time.Duration(seconds)*time.Second, longest)) != nil {
-		return // the caller has gone
+		return // the caller has disconnected
 	}
 	answer(w, http.StatusOK, map[string]any{"status": "exported", "seconds": seconds})
 }

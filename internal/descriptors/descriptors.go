@@ -16,7 +16,7 @@ func Exhausted(err error) bool {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return true
 	}
-	// A resolver keeps only the text of what kept it from asking a server.
+	// A resolver's error contains only the text of the error that prevented the query.
 	var unresolved *net.DNSError
 	return errors.As(err, &unresolved) &&
 		(strings.Contains(unresolved.Err, syscall.EMFILE.Error()) || strings.Contains(unresolved.Err, syscall.ENFILE.Error()))

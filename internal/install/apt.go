@@ -36,8 +36,8 @@ func (a apt) install(ctx context.Context, packages ...string) (err error) {
 	}
 	updateErr := a.run(ctx, "update")
 	if err := a.run(ctx, arguments...); err != nil {
-		// If the installation succeeds, a failed update does not matter: perhaps a
-		// foreign repository is out of reach.
+		// A failed update does not matter if the installation succeeds: an unrelated repository
+		// may be unreachable.
 		return errors.Join(updateErr, err)
 	}
 	return nil

@@ -72,7 +72,7 @@ func (c *Call[T]) join() (next *run[T], leads bool) {
 // lead waits for the turn of a run and executes it.
 func (c *Call[T]) lead(ctx context.Context, r *run[T]) {
 	if r.before != nil {
-		<-r.before.done // bounded: it has begun, or waits for one that has
+		<-r.before.done // limited, because that run has begun or waits for one that has
 		time.Sleep(time.Until(r.before.free))
 		r.before = nil
 	}

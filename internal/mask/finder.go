@@ -95,7 +95,7 @@ func (f *finder) mask(text string, cut bool) string {
 	}
 	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out strings.Builder
-	end := 0 // of what is written or masked
+	end := 0 // end of the part that was copied or masked
 	for i, s := range found {
 		if i == 0 || s.from > end {
 			out.WriteString(text[end:s.from])

@@ -33,7 +33,7 @@ func formsOf(value string) (forms []string) {
 // decoded more often than the value is encoded.
 func plainForms(value string) (forms []string) {
 	if trimmed := strings.TrimSpace(value); trimmed != "" {
-		value = trimmed // headers and files lose the space around it
+		value = trimmed // surrounding space is removed from headers and files
 	}
 	forms = append(forms, value)
 	level := decoded{text: value, size: len(value)}
@@ -72,7 +72,7 @@ func numberForms(number float64) (forms []string) {
 func base64Forms(value string) (forms []string) {
 	for before := range 3 {
 		bits := 8 * (before + len(value))
-		from, to := (8*before+5)/6, bits/6 // the digits that are made of the value alone
+		from, to := (8*before+5)/6, bits/6 // the digits that depend only on the value
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			form := encoding.EncodeToString([]byte("\x00\x00"[:before] + value))[from:to]
 			if n := len(forms); n == 0 || forms[n-1] != form {

@@ -24,7 +24,7 @@ func Fields(declared map[string][]string, kind string, args json.RawMessage) []s
 		var asked struct {
 			Data json.RawMessage `json:"data"`
 		}
-		_ = json.Unmarshal(args, &asked) // what cannot be read has no headers
+		_ = json.Unmarshal(args, &asked) // unreadable args have no headers
 		var fields []string
 		for _, field := range slices.Concat(FieldsLike(declared, reserved.Shards, ""), secretHeaders(asked.Data)) {
 			if inside, is := strings.CutPrefix(field+".", "args."); is {
@@ -72,7 +72,7 @@ var filledIn = regexp.MustCompile(`\{\{|\$\{(env|file):`)
 // the node or contain placeholders.
 func secretHeaders(args json.RawMessage) (paths []string) {
 	var call struct {
-		Headers map[string]any `json:"headers"` // args of programs may have what no call takes
+		Headers map[string]any `json:"headers"` // args may contain invalid headers
 	}
 	if json.Unmarshal(args, &call) != nil {
 		return nil
@@ -81,7 +81,7 @@ func secretHeaders(args json.RawMessage) (paths []string) {
 		text, isText := value.(string)
 		switch {
 		case !LooksSecret(name) || isText && (text == "" || filledIn.MatchString(text)):
-		case strings.Contains(name, "."): // no path leads to such a name
+		case strings.Contains(name, "."): // paths cannot contain such a name
 			paths = append(paths, "args.headers")
 		default:
 			paths = append(paths, "args.headers."+name)

@@ -105,7 +105,7 @@ func Within(fields []string, member, name string) (within []string) {
 		names := strings.Split(field, ".")
 		switch {
 		case len(names) <= len(path) && leads(names, path[:len(names)]):
-			within = append(within, name) // the member is in what is confidential
+			within = append(within, name) // the member is inside a confidential value
 		case len(names) > len(path) && leads(names[:len(path)], path):
 			within = append(within, name+"."+strings.Join(names[len(path):], "."))
 		}
@@ -165,7 +165,7 @@ func at(value any, path []string, by func(member any, rest []string) any) any {
 
 func decode(raw json.RawMessage) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // all digits of a number stay
+	decoder.UseNumber() // retains all digits of numbers
 	err = decoder.Decode(&value)
 	return value, err
 }

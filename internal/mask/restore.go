@@ -35,7 +35,7 @@ func Restore(fields []string, name string, sent, stored json.RawMessage) (json.R
 func Shown(fields []string, name string, sent json.RawMessage) bool {
 	value, err := decode(sent)
 	if err != nil {
-		return false // there is none, or it is refused as no JSON
+		return false // no document, or invalid JSON, which is rejected elsewhere
 	}
 	for _, path := range pathsOf(fields, name) {
 		if shown(path, value) {
@@ -56,7 +56,7 @@ func shown(path []string, value any) (found bool) {
 // restore replaces masks by stored values.
 func restore(into, from any, path []string) (any, bool) {
 	if list, ok := into.([]any); ok && len(path) > 0 {
-		return list, !shown(path, list) // which element was which is not known
+		return list, !shown(path, list) // the elements cannot be matched
 	}
 	members, inside := into.(map[string]any)
 	switch {

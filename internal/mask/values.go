@@ -141,7 +141,7 @@ func (v Values) Cut(text string) string {
 // Beginning masks the first bytes of a string, at least size bytes, and reports whether the
 // result is shorter than the string: large strings are stored only partly.
 func (v Values) Beginning(text string, size int) (masked string, cut bool) {
-	size += longestForm // a value that begins before the end of what is kept is masked whole
+	size += longestForm // so that a value that begins before the end is masked completely
 	if len(text) <= size {
 		return v.Text(text), false
 	}

@@ -27,7 +27,7 @@ func typed(group *ast.GenDecl) map[string][]string {
 		if kind, ok := value.Type.(*ast.Ident); ok {
 			last = kind.Name
 		} else if value.Type != nil || len(value.Values) > 0 {
-			last = "" // of no type, or of another package's
+			last = "" // untyped, or with a type of another package
 		}
 		if last == "" || !ast.IsExported(last) {
 			continue

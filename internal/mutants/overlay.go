@@ -65,7 +65,7 @@ func (w *workshop) write(p *project) error {
 		if text == s.text {
 			continue
 		}
-		file := filepath.Join(w.dir, "sources", name+".txt") // no Go to anything that looks for it
+		file := filepath.Join(w.dir, "sources", name+".txt") // so that other tools do not treat it as Go
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			return err
 		}

@@ -205,7 +205,7 @@ func (p *project) surveyUses(store string) (map[string][]int, error) {
 
 // uses adds tracing to the uses of statements, and adds their numbers.
 func (s *source) uses(fields map[string]string, used map[string][]int) {
-	addressed := map[ast.Node]bool{} // or assigned: no values
+	addressed := map[ast.Node]bool{} // or assigned, so it is not used as a value
 	ast.Inspect(s.parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:

@@ -91,7 +91,7 @@ func (r *record) learn(ctx context.Context, w *workshop, names map[int]string, u
 	if err != nil {
 		return err
 	}
-	defer os.Remove(trace.Name()) // else there is one file more in bin
+	defer os.Remove(trace.Name()) // otherwise one more file stays in bin
 	if err := trace.Close(); err != nil {
 		return err
 	}

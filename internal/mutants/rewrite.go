@@ -17,7 +17,7 @@ func (s *source) rewritten() string {
 	type insertion struct {
 		at     int
 		closes bool
-		other  int // where what it belongs to begins or ends
+		other  int // other end of the wrapped part
 		order  int
 		text   string
 	}
@@ -25,7 +25,7 @@ func (s *source) rewritten() string {
 	for i, w := range s.wraps {
 		all = append(all, insertion{w.from, false, w.to, i, w.before}, insertion{w.to, true, w.from, i, w.after})
 	}
-	// What encloses more opens first and closes last.
+	// Outer wraps open first and close last.
 	slices.SortFunc(all, func(a, b insertion) int {
 		switch {
 		case a.at != b.at:

@@ -88,7 +88,7 @@ func (s *source) add(kind string, n ast.Node, before, after string) {
 		return
 	}
 	if strings.Contains(before+after, "\n") || strings.Contains(before+after, "//") {
-		return // lines would move
+		return // line numbers would change
 	}
 	p := &place{
 		number: s.number(), area: s.area, file: s.name, line: s.files.Position(n.Pos()).Line,

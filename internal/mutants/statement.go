@@ -33,7 +33,7 @@ func damages(statement string) []damage {
 		case leased.MatchString(text):
 			kind = "lease"
 		}
-		add(kind, c.from, c.to, "("+text+" or true)") // the inputs are still all there
+		add(kind, c.from, c.to, "("+text+" or true)") // all parameters are still used
 		if turned, ok := turnTime(text); ok {
 			add("time", c.from, c.to, turned)
 		}
@@ -118,7 +118,7 @@ func opensPredicate(words []word, i int) bool {
 
 // inClause reports whether an "and" joins predicates of a clause.
 func inClause(words []word, and int) bool {
-	met := 0 // further ones, one of which belongs to each "between"
+	met := 0 // further occurrences, one of them for each "between"
 	for i := and - 1; i >= 0; i-- {
 		switch w := words[i]; {
 		case w.depth > words[and].depth || w.text == ")":

@@ -62,11 +62,11 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 		arguments = append(arguments, "-test.short")
 	}
 	if w.draws(units[0].Package) {
-		arguments = append(arguments, "-rapid.nofailfile") // it would be a file in the work tree
+		arguments = append(arguments, "-rapid.nofailfile") // prevents files in the work tree
 	}
 	command := exec.CommandContext(ctx, w.binary(units[0].Package), arguments...)
 	command.Dir, command.Stdout, command.Stderr = filepath.Join(w.root, units[0].Package), &out, &out
-	// Programs that tests build have the mutants as well.
+	// Programs built by tests also contain the mutants.
 	command.Env = append(os.Environ(), append(environment, "GOFLAGS=-overlay="+w.overlay())...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
@@ -81,8 +81,8 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 	if err != nil && !errors.As(err, &exit) && !r.hung && !errors.Is(err, exec.ErrWaitDelay) {
 		return r, fmt.Errorf("run the tests of %s: %w", units[0].Package, err)
 	}
-	if command.Process != nil { // else the whole was interrupted before it began
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what a failed test may have left
+	if command.Process != nil { // otherwise it was interrupted before the start
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // processes left by a failed test
 	}
 	return r, nil
 }
@@ -144,7 +144,7 @@ func (u unit) longTests(output string) []unit {
 	var tests []unit
 	for i, name := range slices.Compact(names) {
 		if i > 0 && strings.HasPrefix(name, tests[len(tests)-1].path()+"/") {
-			continue // part of the one before
+			continue // part of the previous one
 		}
 		test, part, _ := strings.Cut(name, "/")
 		tests = append(tests, unit{Package: u.Package, Test: test, Part: part, Long: true})

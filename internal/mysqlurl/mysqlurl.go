@@ -22,7 +22,7 @@ import (
 func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
-		// The parser's own words repeat the URL, and with it the password.
+		// The parser's error contains the URL, including the password.
 		return nil, fmt.Errorf("invalid URL; escape special characters in the user name and password: %w", fairlead.ErrInvalid)
 	}
 	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
@@ -52,9 +52,9 @@ func Parse(text string) (*mysql.Config, error) {
 	if socket != "" {
 		config.Net, config.Addr = "unix", socket
 	}
-	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
+	config.InterpolateParams = true // one round trip instead of three for unprepared statements
 	config.MultiStatements = false
-	config.Logger = &mysql.NopLogger{} // what fails is returned
+	config.Logger = &mysql.NopLogger{} // errors are returned instead
 	return config, readPassword(config, source)
 }
 

@@ -17,7 +17,7 @@ func openMySQL(url string) (*mysqlBulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.InterpolateParams = true // thousands of values, prepared for one use
+	config.InterpolateParams = true // avoids preparing statements with thousands of values for a single use
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err

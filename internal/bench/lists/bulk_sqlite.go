@@ -26,7 +26,7 @@ func (b *sqliteBulk) insert(ctx context.Context, table string, columns []string,
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // in vain after the commit
+	defer func() { _ = tx.Rollback() }() // no effect after the commit
 	const most = 500
 	for len(rows) > 0 {
 		n := min(most, len(rows))

@@ -115,7 +115,7 @@ func (m *mix) laneOf(random *rand.Rand, i int) int {
 	case i%spacing == spacing/3:
 		return len(m.lanes) - 1
 	case random.IntN(3) == 0:
-		return kinds + random.IntN(kinds) // of the common tenant
+		return kinds + random.IntN(kinds) // lane of the common tenant
 	}
 	return random.IntN(len(m.lanes) - 2)
 }

@@ -30,7 +30,7 @@ func (l Lists) Fill(ctx context.Context) (Stored, error) {
 		return Stored{}, err
 	}
 	asked := bulks.Bulk{Action: bulks.Delete, Filter: fairlead.Filter{Kinds: []string{rareKind}, States: []fairlead.State{fairlead.Failed}}}
-	done, err := bulks.NewClient(l.Store).Start(ctx, asked) // no node carries it out
+	done, err := bulks.NewClient(l.Store).Start(ctx, asked) // no node will carry it out
 	if err != nil {
 		return Stored{}, err
 	}

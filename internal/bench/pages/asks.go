@@ -70,7 +70,7 @@ func jobAsks(s lists.Stored) []ask {
 	}
 	for _, state := range jobStates {
 		all = append(all, at(listed, "/jobs", "state", string(state)))
-		if id := s.Jobs[state]; id != 0 { // of few jobs none may be in this state
+		if id := s.Jobs[state]; id != 0 { // with few jobs, there may be none in this state
 			all = append(all, at(listed, fmt.Sprint("/jobs/", id)))
 		}
 	}

@@ -90,7 +90,7 @@ func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
 		select {
 		case <-ctx.Done():
 			return lists.Figure{}, ctx.Err()
-		case <-time.After(10 * time.Millisecond): // a count that is still kept ages
+		case <-time.After(10 * time.Millisecond): // wait until the cached count expires
 		}
 	}
 }
@@ -109,7 +109,7 @@ type service struct{ api http.Handler }
 func newService(store lists.Store) (*service, error) {
 	log := slog.New(slog.DiscardHandler)
 	kinds := fairlead.NewMux()
-	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node has a kind
+	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node must have a kind
 	node, err := engine.New(store, kinds, engine.Options{Name: "bench", Logger: log})
 	if err != nil {
 		return nil, err

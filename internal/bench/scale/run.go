@@ -92,7 +92,7 @@ func (s *simulation) claim(together []due) {
 	}
 	s.claimCPU += bench.ProcessTime() - began
 	for _, d := range together {
-		if !d.node.begun { // as a store does after the first claim of a node
+		if !d.node.begun { // like a store after the first claim of a node
 			s.share(d.node, now)
 			d.node.begun = true
 		}

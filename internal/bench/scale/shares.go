@@ -66,7 +66,7 @@ func (f *fairStarts) others(node int, bucket int64) (counts []dispatch.Count, ro
 			}
 		}
 	}
-	// The sums of floating-point numbers would differ from run to run.
+	// Sort, because sums of floating-point numbers depend on the order.
 	slices.SortFunc(counts, func(a, b dispatch.Count) int {
 		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Tenant, b.Tenant))
 	})
