@@ -102,7 +102,7 @@ func adoptBatch(b, from *batch.Batch) {
 	b.Info, b.Then, b.Notify = from.Info, from.Then, from.Notify
 }
 
-// sealNewChunks is like sealChunks, for tasks supplied by a caller.
+// sealNewChunks seals chunks like sealChunks, for tasks supplied by a caller.
 func (c coder) sealNewChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {

@@ -53,7 +53,7 @@ func (c coder) close(document json.RawMessage) (json.RawMessage, error) {
 	return c.closeAs("", document)
 }
 
-// closeAs is close with a label.
+// closeAs does the same as close, with a label.
 func (c coder) closeAs(label string, document json.RawMessage) (json.RawMessage, error) {
 	if document == nil {
 		return nil, nil

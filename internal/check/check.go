@@ -59,8 +59,8 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	}
 }
 
-// Addressed is Name for objects with a URL of their own: it rejects "." and "..", which
-// browsers and servers resolve in paths.
+// Addressed checks a name like Name, for objects with a URL of their own: it also rejects
+// "." and "..", which browsers and servers resolve in paths.
 func (f *Fields[F]) Addressed(field, value string, limit int) {
 	if value == "." || value == ".." {
 		f.Refuse(field, "is %q, which cannot be part of a URL; choose another name", value)
