@@ -53,6 +53,7 @@ type Forecast struct {
 	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
 	Later  int            // number of groups that start later, including unlisted ones
 	Sooner int            // number of groups that start earlier, including unlisted ones
+	Steady []SteadyState  // long-term utilization of changed caps and rates that jobs arrived for; Client.WhatIf adds it
 	Text   []string       // human-readable summary; stores add only facts that they alone know, and Client.WhatIf writes the rest
 }
 
@@ -110,6 +111,9 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 	}
 	forecast, err := c.store.WhatIf(ctx, question)
 	if err != nil {
+		return Forecast{}, err
+	}
+	if forecast.Steady, err = c.steadyStates(ctx, question.Changes, forecast.At); err != nil {
 		return Forecast{}, err
 	}
 	forecast.Text = append(forecast.sentences(), forecast.Text...)

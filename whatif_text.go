@@ -24,6 +24,9 @@ func (f *Forecast) sentences() []string {
 		wait := f.After.Token.Sub(f.At)
 		text = append(text, fmt.Sprintf("after these starts, a rate holds the next job back for %v, until %s", wait.Round(time.Millisecond), f.After.Token.UTC().Format(time.RFC3339)))
 	}
+	for _, state := range f.Steady {
+		text = append(text, state.sentence())
+	}
 	return text
 }
 

@@ -17,8 +17,8 @@ import (
 
 func TestEveryActionNamesAMethodOfTheAPI(t *testing.T) {
 	for _, a := range actions {
-		if rolesOf()[a.method] == "" {
-			t.Errorf("%s: the API has no method %s", a.path, a.method)
+		if rolesOf()[a.method] == "" || a.Ask != "" && rolesOf()[a.Ask] == "" {
+			t.Errorf("%s: the API has no method %s or %s", a.path, a.method, a.Ask)
 		}
 	}
 	for _, button := range jobButtons {
@@ -199,8 +199,13 @@ func TestAViewerIsRefusedEveryAction(t *testing.T) {
 	viewer := r.token("reader", access.RoleViewer)
 	for i := range actions {
 		path := actions[i].pathOf()
-		r.page(http.StatusForbidden, path, sessionCookie, viewer)
-		if answer := r.ask(http.MethodPost, path, url.Values{"what_if": {"true"}}, sessionCookie, viewer); answer.StatusCode != http.StatusForbidden {
+		form := url.Values{"what_if": {"true"}}
+		if actions[i].Ask == "" {
+			r.page(http.StatusForbidden, path, sessionCookie, viewer)
+		} else {
+			form = url.Values{"save": {"true"}} // a viewer may ask, but not save
+		}
+		if answer := r.ask(http.MethodPost, path, form, sessionCookie, viewer); answer.StatusCode != http.StatusForbidden {
 			t.Errorf("%s is answered with %d", path, answer.StatusCode)
 		}
 	}

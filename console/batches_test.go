@@ -78,7 +78,7 @@ func (r *rig) painted(b batch.Batch, walls int) batch.Batch {
 
 func TestWithoutBatchesThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
-	r.shows(r.page(200, "/batches"), "No batches yet", "fairlead batch create -f targets.csv")
+	r.shows(r.page(200, "/batches"), "No batches yet", `href="/new/batch?next=`)
 	r.shows(r.page(200, "/batches?name=x"), "No matching batches")
 }
 
