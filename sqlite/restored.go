@@ -18,7 +18,7 @@ const (
 // fences and IDs above all values that were ever used. Transactions take IDs from the counter
 // when they need them, so other processes hold no reserved IDs that they would have to drop.
 // Other processes compare their cached lanes with the database. They also read the rules and
-// the ready jobs again, because the counters that signal changes continue.
+// the ready jobs again, because the counters never return to an earlier value.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		var losses []byte
