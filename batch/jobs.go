@@ -13,14 +13,14 @@ const (
 	looksPerPage  = 50 // after which a page ends, however few jobs it has
 )
 
-// JobFilter selects jobs of the tasks of a batch.
+// JobFilter selects jobs created for a batch's tasks.
 type JobFilter struct {
 	Batch int64
 	Below int64 // only IDs below this one: Next of the previous page
 	Limit int   // maximum number of IDs; zero means 100
 }
 
-// JobPage is one page of job IDs.
+// JobPage is a page of job IDs.
 type JobPage struct {
 	IDs  []int64 // largest first
 	Next int64   // value for JobFilter.Below to get the next page; zero on the last page

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// TaskArgs is the input of an operation, and the args of the job that performs a task
-// of a batch.
+// TaskArgs is the input to an operation. It holds the arguments of the job that performs a
+// batch's task.
 type TaskArgs struct {
 	Batch   int64           `json:"batch_id"`   // ID of the batch
 	Task    int64           `json:"task_id"`    // ID of the task
@@ -65,8 +65,8 @@ func (r *Record) job(p *Chunk, i int) *fairlead.Job {
 	return job
 }
 
-// AnyType is the BatchType of an operation that performs all types of batches that have
-// no operation of their own, for one type of target. No batch has this type.
+// AnyType is the BatchType of an operation that performs, for one type of target, all batch
+// types without an operation of their own. A batch cannot have this type.
 const AnyType = "*"
 
 // Operation defines how to perform the tasks of one type of batch, or of AnyType, on
@@ -99,8 +99,8 @@ type Operation struct {
 	Undo func(ctx context.Context, task TaskArgs) error
 }
 
-// DefaultTaskTimeout is the timeout of an attempt of a task if neither its batch nor
-// its operation sets one.
+// DefaultTaskTimeout limits each attempt of a task if neither the batch nor the operation
+// sets a timeout.
 const DefaultTaskTimeout = 20 * time.Second
 
 // taskRetry is the pause before a task that timed out is tried again, also if its
