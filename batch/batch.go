@@ -79,7 +79,7 @@ type Status struct {
 	EndedAt     time.Time // time of its completion; zero if it has not completed or was reopened
 }
 
-// PassKind is the purpose of a pass: forward, retry or undo.
+// PassKind is the purpose of a pass: going forward, retrying or undoing tasks.
 type PassKind string
 
 // The kinds of passes.

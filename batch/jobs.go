@@ -26,11 +26,11 @@ type JobPage struct {
 	Next int64   // value for JobFilter.Below to get the next page; zero on the last page
 }
 
-// Jobs returns the IDs of the jobs created for the tasks of a batch, in every pass,
-// largest first. Some of the jobs may have been removed since. Each call examines a
-// bounded number of tasks. If very many tasks have not been released yet, a page may
-// therefore contain fewer jobs than the filter's limit, or none, and still have a next
-// page. Jobs returns ErrNotFound for an unknown batch.
+// Jobs returns the IDs of the jobs created for a batch's tasks in all passes, largest ID
+// first. Some of these jobs may have been removed since. Each call examines a bounded number
+// of tasks. If a large number of tasks have not been released yet, a page may contain fewer
+// jobs than the filter's limit, or none, even though there is a next page. Jobs returns
+// ErrNotFound if the batch does not exist.
 func (c *Client) Jobs(ctx context.Context, filter JobFilter) (JobPage, error) {
 	batch, err := c.Get(ctx, filter.Batch)
 	if err != nil {

@@ -69,11 +69,11 @@ func (r *Record) job(p *Chunk, i int) *fairlead.Job {
 // types without an operation of their own. A batch cannot have this type.
 const AnyType = "*"
 
-// Operation defines how to perform the tasks of one type of batch, or of AnyType, on
-// one type of target. Only Process is required.
+// Operation defines how to perform the tasks of one batch type, or of AnyType, on one type
+// of target. Only Process is required.
 //
-// The operation of a task is determined when its batch is created: the operation for
-// the batch's own type if a live node has it, and otherwise the one for AnyType.
+// A task's operation is chosen when the batch is created: the operation for the batch's own
+// type if a live node has it, and otherwise the operation for AnyType.
 type Operation struct {
 	TargetType string                   // type of target
 	BatchType  string                   // type of batch, or AnyType
@@ -107,11 +107,11 @@ const DefaultTaskTimeout = 20 * time.Second
 // batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
-// Handle registers an operation. A task that times out is retried twice, and so is a
-// task that returns a timeout error of a call that it made. Any other error is final
-// until a user or program retries the task. An error does not count as a failure if it
-// wraps ErrUnavailable or reports that this process has run out of file descriptors:
-// the task then runs again.
+// Handle registers op with mux. A task is retried twice if it times out or if it returns a
+// timeout error from a call that it made. Any other error is final until a user or program
+// retries the task. An error does not count as a failure if it wraps ErrUnavailable or
+// reports that this process has run out of file descriptors. In that case the task runs
+// again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))

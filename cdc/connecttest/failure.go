@@ -38,7 +38,7 @@ func (f *Fleet) Fail(failure Failure) {
 	f.failures = append(f.failures, &failing{Failure: failure, random: rand.New(rand.NewPCG(failure.Seed, 0)), counts: map[string]int{}})
 }
 
-// Heal removes all failures.
+// Heal removes all injected failures.
 func (f *Fleet) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
