@@ -17,7 +17,7 @@ type Runs struct {
 	schedules *schedule.Client
 }
 
-// GetTaskRun returns a run, even if its task has been deleted.
+// GetTaskRun returns a task's run, even if the task has been deleted.
 func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	fires, err := r.schedules.Fires(ctx, schedule.FireFilter{Jobs: []int64{in.GetId()}})
 	if err != nil {
