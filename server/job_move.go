@@ -22,7 +22,7 @@ func (s *Jobs) after(ctx context.Context, id int64, do func() error) (*fairleadv
 	return job, err
 }
 
-// CancelJob ends a job that has not started, or requests that a running job stop.
+// CancelJob cancels a job that has not started, or requests that a running job stop.
 func (s *Jobs) CancelJob(ctx context.Context, in *fairleadv1.CancelJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.Cancel(ctx, in.GetId(), in.GetReason()) })
 }
@@ -52,12 +52,12 @@ func (s *Jobs) MoveJob(ctx context.Context, in *fairleadv1.MoveJobRequest) (*fai
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetQueue(ctx, in.GetId(), in.GetQueue()) })
 }
 
-// FinishJob answers a waiting job: the job has succeeded.
+// FinishJob resolves a waiting job as succeeded.
 func (s *Jobs) FinishJob(ctx context.Context, in *fairleadv1.FinishJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), in.GetOutput(), nil) })
 }
 
-// FailJob answers a waiting job: the attempt has failed.
+// FailJob resolves a waiting job's current attempt as failed.
 func (s *Jobs) FailJob(ctx context.Context, in *fairleadv1.FailJobRequest) (*fairleadv1.Job, error) {
 	failure := errors.New(in.GetError())
 	if in.GetFinal() {
@@ -89,7 +89,7 @@ func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fa
 	return &fairleadv1.DeleteJobResponse{}, nil
 }
 
-// WatchJob sends the job after every change, until the job is final.
+// WatchJob sends the job after every change until the job has reached a final state.
 func (s *Jobs) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, send func(*fairleadv1.Job) error) error {
 	whole := func(job *fairleadv1.Job) *fairleadv1.Job { return job }
 	final := func(job *fairleadv1.Job) bool { return fairlead.State(job.GetState()).Final() }
