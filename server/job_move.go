@@ -32,7 +32,7 @@ func (s *Jobs) RetryJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fai
 	return s.after(ctx, in.GetId(), func() error { return s.client.Retry(ctx, in.GetId()) })
 }
 
-// RunJob makes a scheduled job ready immediately.
+// RunJob makes a scheduled job ready now, before its due time.
 func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.RunNow(ctx, in.GetId()) })
 }
@@ -47,7 +47,7 @@ func (s *Jobs) SetJobPriority(ctx context.Context, in *fairleadv1.SetJobPriority
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetPriority(ctx, in.GetId(), int(in.GetPriority())) })
 }
 
-// MoveJob moves a job that has not started to another queue.
+// MoveJob moves a job to another queue, provided that the job has not started.
 func (s *Jobs) MoveJob(ctx context.Context, in *fairleadv1.MoveJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetQueue(ctx, in.GetId(), in.GetQueue()) })
 }
