@@ -40,7 +40,7 @@ type Store interface {
 	AuditLog(ctx context.Context, filter Filter) ([]Entry, error)
 }
 
-// A Token authenticates a program or a person to the service.
+// A Token authenticates a program or person to the service.
 type Token struct {
 	ID        int64
 	Name      string // unique, human-readable

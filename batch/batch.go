@@ -101,7 +101,7 @@ type Pass struct {
 	Serial bool     // each task waits for the previous one
 }
 
-// Target is the object that a task changes.
+// Target identifies the object that a task changes.
 type Target struct {
 	ID   string `json:"id"`             // identifies the target among those of its type
 	Name string `json:"name,omitempty"` // display name

@@ -49,7 +49,7 @@ type Marks struct {
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is the state of a task within its chunk.
+// Mark is a task's state within its chunk.
 type Mark byte
 
 // The marks of tasks.

@@ -32,7 +32,7 @@ func (n *Draft) Add(ctx context.Context, changes ...Change) error {
 	return n.add(ctx, changes)
 }
 
-// Open starts the batch. It returns ErrInvalid if the batch has no tasks.
+// Open starts the batch. It returns ErrInvalid if no tasks have been added.
 func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	total, err := n.close(ctx)
 	if err != nil {

@@ -62,7 +62,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Tx gives access to a batch under its lock.
+// Tx gives access to a batch while its lock is held.
 type Tx interface {
 	// Now returns the time of the database's clock, read under the lock.
 	Now() time.Time

@@ -26,7 +26,7 @@ type Completion struct {
 	EndedAt time.Time `json:"ended_at"` // time of the completion
 }
 
-// CompletionID returns the ID of the completion with the given number of the given batch.
+// CompletionID returns the ID of a batch's completion, given the completion's number.
 func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
 
 // thenChunk sets IDs aside for the jobs of one completion; nil: there are none.

@@ -23,7 +23,7 @@ func NodeLost(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 }
 
-// KeyTaken returns an ErrConflict for a key that another job, holder, already holds.
+// KeyTaken returns an ErrConflict for a key that the job holder already holds.
 func KeyTaken(tenant, key string, holder int64) error {
 	return fmt.Errorf("key %q of tenant %q is held by job %d: %w", key, tenant, holder, fairlead.ErrConflict)
 }

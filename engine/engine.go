@@ -172,7 +172,7 @@ func (e *Engine) description() fairlead.Node {
 	return node
 }
 
-// Pause stops this node from claiming jobs. Jobs that it has already claimed continue.
+// Pause stops this node from claiming jobs. Jobs that it has already claimed still run.
 func (e *Engine) Pause() { e.paused.Store(true) }
 
 // Resume undoes Pause. It does not end a drain that an operator has requested.
@@ -203,7 +203,7 @@ func (e *Engine) Ready() bool {
 // and tries to join. Outage returns the zero time if heartbeats succeed.
 func (e *Engine) Outage() time.Time { return e.outages.Since() }
 
-// Stats describes the current activity of a node.
+// Stats describes a node's current activity.
 type Stats struct {
 	Node     fairlead.NodeID // zero while the node has not joined
 	Alive    bool            // whether its lease is confirmed

@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options configures Metrics. The zero value works.
+// Options configures Metrics. The zero value is valid.
 type Options struct {
 	Version string       // version in the label of fairlead_build_info
 	Logger  *slog.Logger // default slog.Default()

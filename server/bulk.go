@@ -81,7 +81,7 @@ func (s *Bulks) ListBulks(ctx context.Context, in *fairleadv1.ListBulksRequest) 
 	return &fairleadv1.ListBulksResponse{Items: items(page.Bulks, bulkTo), NextPageToken: pageToken(page.Next)}, nil
 }
 
-// ListBulkMisses returns the jobs that a bulk left unchanged.
+// ListBulkMisses returns the matching jobs that a bulk left unchanged.
 func (s *Bulks) ListBulkMisses(ctx context.Context, in *fairleadv1.ListBulkMissesRequest) (*fairleadv1.ListBulkMissesResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {

@@ -113,7 +113,7 @@ func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar)
 	return s.put(ctx, calendar)
 }
 
-// DeleteCalendar deletes a calendar that no schedule uses.
+// DeleteCalendar deletes a calendar, provided that no schedule uses it.
 func (s *Calendars) DeleteCalendar(ctx context.Context, in *fairleadv1.GetCalendarRequest) (*fairleadv1.DeleteCalendarResponse, error) {
 	if err := s.client.DeleteCalendar(ctx, in.GetName()); err != nil {
 		return nil, err

@@ -37,12 +37,12 @@ func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 	return s.after(ctx, in.GetId(), func() error { return s.client.RunNow(ctx, in.GetId()) })
 }
 
-// RescheduleJob sets the due time of a job that has not started.
+// RescheduleJob changes the due time of a job that has not started.
 func (s *Jobs) RescheduleJob(ctx context.Context, in *fairleadv1.RescheduleJobRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), message.TimeOf(in.GetNotBefore())) })
 }
 
-// SetJobPriority changes the priority of an unfinished job.
+// SetJobPriority changes an unfinished job's priority.
 func (s *Jobs) SetJobPriority(ctx context.Context, in *fairleadv1.SetJobPriorityRequest) (*fairleadv1.Job, error) {
 	return s.after(ctx, in.GetId(), func() error { return s.client.SetPriority(ctx, in.GetId(), int(in.GetPriority())) })
 }
@@ -81,7 +81,7 @@ func (s *Jobs) resolve(ctx context.Context, id, fence int64, output []byte, fail
 	return s.client.Resolve(ctx, id, fence, output, failure)
 }
 
-// DeleteJob deletes a job that is not running.
+// DeleteJob deletes a job, provided that it is not running.
 func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.DeleteJobResponse, error) {
 	if err := s.client.Delete(ctx, in.GetId()); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 	return s.preview(ctx, schedule, in.GetN())
 }
 
-// PreviewTiming returns the next instants for a schedule that is described in the request
-// and need not be stored.
+// PreviewTiming returns the next instants of a schedule described in the request. The
+// schedule need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),

@@ -48,7 +48,7 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	return &fairleadv1.BackfillScheduleResponse{Items: items(done.Runs, runTo), PassedOver: int32(done.PassedOver)}, nil
 }
 
-// PreviewBackfill counts the runs that a backfill would create.
+// PreviewBackfill returns the number of runs that a backfill would create.
 func (s *Schedules) PreviewBackfill(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.PreviewBackfillResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -74,7 +74,8 @@ func (s *System) GetStatsHistory(ctx context.Context, in *fairleadv1.GetStatsHis
 // watchPause is the interval between two checks in WatchEvents.
 const watchPause = time.Second
 
-// WatchEvents sends events until the caller disconnects or the program shuts down.
+// WatchEvents sends the cluster's events until the caller disconnects or the program shuts
+// down.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
 	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/ensure"
 )
 
-// Ensured is the result of Ensure.
+// Ensured is the result of Client.Ensure.
 type Ensured struct {
 	Sweep                         // the sweep as it is stored now
 	Created bool                  // no sweep of this name existed before
@@ -39,8 +39,8 @@ func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 // Tx method returns.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{tx} }
 
-// TxClient ensures sweeps inside the caller's transaction. Its changes take effect when
-// the caller commits.
+// TxClient ensures sweeps inside the caller's transaction. The changes take effect when the
+// caller commits.
 type TxClient struct {
 	tx CallerTx
 }

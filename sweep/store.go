@@ -80,7 +80,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Tx gives access to a sweep under its lock.
+// Tx gives access to a sweep while its lock is held.
 type Tx interface {
 	// Now returns the time of the database's clock, read under the lock.
 	Now() time.Time
@@ -149,7 +149,7 @@ type ItemFilter struct {
 	Limit int   // maximum number of items; zero means 100
 }
 
-// LogFilter selects log lines.
+// LogFilter selects log lines about items.
 type LogFilter struct {
 	Sweep  int64
 	Levels []string // only these levels; nil means all

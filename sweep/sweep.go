@@ -93,7 +93,7 @@ type Gate struct {
 	Timeout      time.Duration `json:"timeout,omitempty"`       // time after which the message is sent again; default 30m
 }
 
-// State is the state of a sweep.
+// State is a sweep's position in its life cycle.
 type State string
 
 // The states of a sweep.
@@ -208,7 +208,7 @@ type FailedItem struct {
 	Again    bool      // the item waits for a retry
 }
 
-// Log is a log line about an item, written by a business system or a handler.
+// Log is a log line about an item. A business system or a handler wrote it.
 type Log struct {
 	ID    int64     // set by the store
 	Sweep int64     // ID of the sweep

@@ -55,7 +55,7 @@ type Clock struct {
 	table string
 }
 
-// Now returns the clock's time.
+// Now returns the clock's current time.
 func (c *Clock) Now() time.Time {
 	c.t.Helper()
 	var us int64

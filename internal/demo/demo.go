@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Options configures a demo. The zero value works.
+// Options configures a demo. The zero value is valid.
 type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }

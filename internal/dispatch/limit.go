@@ -28,7 +28,7 @@ func (l *Limit) Refill(elapsed time.Duration) {
 	l.Tokens = min(float64(l.Burst), l.Tokens+max(0, elapsed.Seconds())*l.Rate)
 }
 
-// Room returns the number of jobs that may start now.
+// Room returns the number of jobs that may start now under this limit.
 func (l *Limit) Room() int {
 	room := math.MaxInt
 	if l.Cap > 0 {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Options configures an exporter.
+// Options configures an Exporter.
 type Options struct {
 	URL     *url.URL          // URL to which batches are posted
 	Headers map[string]string // headers of each request, such as keys

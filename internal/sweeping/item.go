@@ -14,7 +14,7 @@ type Item struct {
 	Data    []byte // the source's data, if any
 }
 
-// Verdict is the result of a try.
+// Verdict says how a try ended.
 type Verdict uint8
 
 // Values of Verdict.

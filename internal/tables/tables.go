@@ -53,7 +53,7 @@ func Open(urls map[string]string) (*Databases, error) {
 	return d, nil
 }
 
-// Names returns the sorted names of the databases.
+// Names returns the databases' names, sorted.
 func (d *Databases) Names() []string { return slices.Sorted(maps.Keys(d.all)) }
 
 // Sources returns the databases by name, in the form that sweeps use.
@@ -81,7 +81,7 @@ func (d *Databases) ping(ctx context.Context, name string) error {
 	return d.all[name].db.PingContext(ctx)
 }
 
-// Close closes all connections.
+// Close closes all database connections.
 func (d *Databases) Close() error {
 	var all []error
 	for _, one := range d.all {

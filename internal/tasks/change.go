@@ -138,7 +138,7 @@ func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func
 	return taskOf(&s)
 }
 
-// TriggerTask starts a run now.
+// TriggerTask starts a run of a task now.
 func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.TaskRun, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {
@@ -151,7 +151,7 @@ func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) 
 	return t.runs.run(ctx, fire)
 }
 
-// ListTaskRuns lists the runs of a task, newest first.
+// ListTaskRuns lists a task's runs, newest first.
 func (t *Tasks) ListTaskRuns(ctx context.Context, in *fairleadv1.ListTaskRunsRequest) (*fairleadv1.ListTaskRunsResponse, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {

@@ -47,7 +47,8 @@ func (r *Runs) run(ctx context.Context, fire schedule.Fire) (*fairleadv1.TaskRun
 	return runOf(all, fire, job), nil
 }
 
-// CancelTaskRun cancels a run, or asks it to stop if it is running.
+// CancelTaskRun cancels a task's run. If the run has started, CancelTaskRun requests that it
+// stop.
 func (r *Runs) CancelTaskRun(ctx context.Context, in *fairleadv1.CancelTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	about := &fairleadv1.GetTaskRunRequest{Id: in.GetId()}
 	if _, err := r.GetTaskRun(ctx, about); err != nil {
