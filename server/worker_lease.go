@@ -26,7 +26,7 @@ const (
 	noSuspects   = "none"
 )
 
-// LeaseJobs leases jobs to a worker. If no jobs are ready, it waits for them.
+// LeaseJobs leases jobs to a worker. If no jobs are ready, it waits.
 func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

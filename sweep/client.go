@@ -78,11 +78,11 @@ func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSweep(ctx, id)
 }
 
-// Start starts a sweep that has never run or has stopped. A sweep with a gate first waits
-// until the business system opens the gate. Items that failed earlier no longer count
-// against the sweep's budget. by names the user or program in the sweep's history. Start
-// returns ErrConflict if the sweep is in any other state, and ErrNotFound if it does not
-// exist.
+// Start starts a sweep that has not been started yet or has stopped. A sweep with a gate
+// first waits until the business system opens the gate. Items that failed earlier no longer
+// count against the sweep's budget. by names the user or program in the sweep's history.
+// Start returns ErrConflict if the sweep is in any other state, and ErrNotFound if it does
+// not exist.
 func (c *Client) Start(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
