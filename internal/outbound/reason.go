@@ -29,9 +29,9 @@ func (f *failure) Timeout() bool {
 	return errors.As(f.err, &timed) && timed.Timeout()
 }
 
-// Reason returns the error of a call without details of this side's network: the name
-// server, the local address, and the addresses to which a name resolves. It also
-// omits what an error quotes of an invalid response. Other errors are returned unchanged.
+// Reason returns a call's error without details about this side's network: the name server,
+// the local address, and the addresses to which a name resolves. Errors that do not come
+// from the network are returned unchanged.
 func Reason(err error) error {
 	var known *failure
 	var name *net.DNSError
