@@ -109,7 +109,7 @@ func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *c
 	return c, found, err
 }
 
-// mustFind is find for a connector that must exist.
+// mustFind calls find, and fails if the connector does not exist.
 func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
 	found, err := c.find(ctx, name)
 	if err == nil && found == nil {

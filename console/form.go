@@ -39,7 +39,7 @@ func (v *visit) TooLarge() string {
 	return v.T("The form is larger than %s MB. Use the API or the command line instead.", v.Num(maxForm>>20))
 }
 
-// MaxForm is maxForm for templates.
+// MaxForm returns maxForm, for templates.
 func (v *visit) MaxForm() int { return maxForm }
 
 // takeFiles uses the files submitted with a form: a file replaces the input of the field

@@ -126,7 +126,7 @@ func (g *gantt) X(at time.Time) float64 {
 	return g.Left + (g.Right-g.Left)*min(1, max(0, share))
 }
 
-// at is the inverse of X.
+// at returns the time at a position on the axis. It reverses X.
 func (g *gantt) at(x float64) time.Time {
 	return g.From.Add(time.Duration((x - g.Left) / (g.Right - g.Left) * float64(g.To.Sub(g.From))))
 }

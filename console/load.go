@@ -159,7 +159,7 @@ func (v *visit) scheduleListHref(token string, tenants []string, more bool) stri
 	return v.Href("/schedules", parameters...)
 }
 
-// hereAt is Here on the same page of a list.
+// hereAt returns a link like Here, to the same page of a list.
 func (v *visit) hereAt(parameters ...any) string {
 	return v.Here(append([]any{"page", v.Query.Get("page")}, parameters...)...)
 }

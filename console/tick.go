@@ -61,7 +61,7 @@ func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, build f
 	return value, err
 }
 
-// share is get, and also reports whether this call started the computation.
+// share does the same as get, and also reports whether this call started the computation.
 func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
 	entry, own := p.join(ctx, tickOf(now), key, build)
 	defer p.leave(entry)

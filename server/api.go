@@ -174,6 +174,7 @@ func newServices(store Store, options Options) *services {
 	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
 	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
+	schedules.permit = own.checkSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),

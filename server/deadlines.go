@@ -152,5 +152,5 @@ func (w *timedWriter) FlushError() error {
 	return w.conn.Flush()
 }
 
-// Flush is FlushError for callers that do not know FlushError.
+// Flush calls FlushError, for callers that do not know FlushError.
 func (w *timedWriter) Flush() { _ = w.FlushError() }

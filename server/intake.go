@@ -137,8 +137,8 @@ type sharedBody struct {
 
 	read     int64
 	messages int64         // maximum memory of the messages read so far, in bytes
-	share    int64         // of the memory
-	waited   time.Duration // for bytes, since it has a share
+	share    int64         // reserved memory
+	waited   time.Duration // time spent waiting for data since the body has a share
 }
 
 // keep reduces the share to the given number of bytes.
@@ -186,8 +186,8 @@ func (b *sharedBody) acquire(needed int64) error {
 	return nil
 }
 
-// count adds data to the number of bytes read and to the estimated memory of its messages.
-// It counts messages by the characters that each of them needs.
+// count adds to the number of bytes read and to the estimated memory of their messages. It
+// estimates the number of messages from the characters that each of them needs.
 func (b *sharedBody) count(data []byte) {
 	b.read += int64(len(data))
 	switch {

@@ -91,7 +91,7 @@ const (
 	idsPerJob   = 2    // number of IDs that may be read per counted job
 )
 
-// tallyAmong is like TallyUpTo, but only counts jobs with the given IDs.
+// tallyAmong counts jobs like TallyUpTo, but only those with the given IDs.
 func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	size := int(min(idsPerCount, max(leastIDs, atMost)))

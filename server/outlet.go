@@ -16,13 +16,13 @@ import (
 
 // Memory for responses, until their callers have received them.
 const (
-	largeAnswers  = 32 << 20 // bytes of all large answers together
-	callerAnswers = 16 << 20 // of those of one caller
-	answerShare   = 4 << 20  // reserved by a call before it reads documents
-	smallAnswer   = 64 << 10 // an answer of no more bytes needs no share once it is made
-	answerCopies  = 3        // an answer is in memory as rows, as a message and encoded
+	largeAnswers  = 32 << 20 // maximum total size of all large responses, in bytes
+	callerAnswers = 16 << 20 // maximum total size of the large responses to one caller
+	answerShare   = 4 << 20  // memory that a call reserves before it reads documents
+	smallAnswer   = 64 << 10 // a complete response up to this size needs no share
+	answerCopies  = 3        // a response is in memory as rows, as a message and in encoded form
 
-	// expectedShare is reserved by a call that is repeated, and whose last answer was small.
+	// A repeated call reserves expectedShare if its last response was small.
 	expectedShare = 256 << 10
 )
 
@@ -100,10 +100,10 @@ type answering struct {
 
 type answeringKey struct{}
 
-// reserve waits for the memory that a call needs before it reads documents, which is
-// answerShare unless its answer is expected to be small. It must be given back with settle,
-// at the latest by the handler. Without an outlet, as in a call of another program, nothing
-// is reserved.
+// reserve waits for the memory that a call needs before it reads documents: answerShare,
+// unless the caller expects a small response. The memory must be returned with settle, at
+// the latest by the handler. Without an outlet, as in a call within another program,
+// reserve does nothing.
 func reserve(ctx context.Context, share int64) (*answering, error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
@@ -124,8 +124,8 @@ func reserve(ctx context.Context, share int64) (*answering, error) {
 	return a, nil
 }
 
-// covers reports whether the share is enough for an answer of so many bytes, and enlarges it if
-// there is memory. An answerShare is always enough.
+// covers reports whether the share suffices for a response of the given size. If necessary
+// and possible, it enlarges the share. An answerShare always suffices.
 func (a *answering) covers(bytes int) bool {
 	if a == nil {
 		return true
@@ -147,7 +147,7 @@ func (a *answering) covers(bytes int) bool {
 	return true
 }
 
-// neededShare returns the memory that an answer of so many bytes needs once it is made.
+// neededShare returns the memory that a complete response of the given size needs.
 func neededShare(bytes int) int64 {
 	if bytes <= smallAnswer {
 		return 0
@@ -155,7 +155,7 @@ func neededShare(bytes int) int64 {
 	return int64(bytes) * answerCopies
 }
 
-// settle releases the reserved memory that an answer of a given size does not need.
+// settle returns the reserved memory that a response of the given size does not need.
 func (a *answering) settle(bytes int) {
 	if a == nil {
 		return

@@ -20,6 +20,8 @@ type Schedules struct {
 
 	// restore replaces the masks in a schedule by the stored values; nil = nothing is masked.
 	restore func(ctx context.Context, schedule *schedule.Schedule) error
+	// permit fails for a schedule that its caller may not save; nil permits every caller.
+	permit func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
 // NewSchedules returns the service for the schedules of a store.

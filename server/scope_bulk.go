@@ -72,7 +72,8 @@ func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
 	return s.store.DeleteBulk(ctx, id)
 }
 
-// StepBulk is only for nodes.
+// StepBulk performs a step of a bulk operation. It is only for nodes and other callers that
+// are not bound to tenants.
 func (s scoped) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	if err := whole(ctx); err != nil {
 		return bulk.Bulk{}, err

@@ -65,7 +65,8 @@ func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 	return s.store.Schedules(ctx, filter)
 }
 
-// Tick is only for nodes.
+// Tick starts due runs. It is only for nodes and other callers that are not bound to
+// tenants.
 func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if err := whole(ctx); err != nil {
 		return schedule.Ticked{}, err

@@ -232,7 +232,7 @@ func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest,
 	return watch(ctx, s.stopping, in, s.GetSweep, unforeseen, rests, send)
 }
 
-// unforeseen is a sweep without what changes with the time alone.
+// unforeseen returns a copy of a sweep without fields that change only with time.
 func unforeseen(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
 	out := proto.CloneOf(sweep)
 	out.GetProgress().Eta = nil

@@ -16,7 +16,7 @@ const watchEvery = 250 * time.Millisecond
 // returns true, the caller disconnects or the program shuts down. lasting returns the part
 // of the object that counts as a change, without fields that change only with time.
 func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struct{}, in In, get func(context.Context, In) (Out, error), lasting func(Out) Out, over func(Out) bool, send func(Out) error) error {
-	var last [sha256.Size]byte // messages may be large
+	var last [sha256.Size]byte // a hash, because messages may be large
 	expected := int64(answerShare)
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
 		share, err := reserve(ctx, expected)
@@ -35,7 +35,7 @@ func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struc
 			expected = min(max(neededShare(size), expectedShare), answerShare)
 		} else {
 			expected = answerShare
-			return false, nil // the response has grown; the next look waits for memory
+			return false, nil // the response has grown; the next read waits for memory
 		}
 		now, err := proto.MarshalOptions{Deterministic: true}.Marshal(lasting(current))
 		if err != nil {

@@ -58,10 +58,10 @@ func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 	return out
 }
 
-// leaseWithin leases jobs to a worker within the memory for responses. The caller must release
-// the returned share. While the size of the jobs is unknown, leaseWithin reserves little memory,
-// because many workers have the same token. If that is too little, it releases the jobs, and
-// leases again when there is memory for large jobs.
+// leaseWithin leases jobs to a worker within the memory limits for responses. The caller
+// must release the returned share. While the size of the jobs is unknown, leaseWithin
+// reserves little memory, because many workers may use the same token. If that is too
+// little, it releases the jobs and leases again once there is memory for large jobs.
 func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *answering, err error) {
 	for {
 		if share, err = reserve(ctx, c.share()); err != nil {
@@ -95,14 +95,15 @@ func (c *crew) share() int64 {
 	return expectedShare
 }
 
-// expect notes the bytes of the jobs that were leased last. The next ones are likely to be alike.
+// expect records the size of the jobs leased last, because the next ones are probably
+// similar.
 func (c *crew) expect(bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.large = neededShare(bytes) > expectedShare
 }
 
-// waitOf returns the wait of a call.
+// waitOf returns the duration for which a call waits, limited to longest.
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {

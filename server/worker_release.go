@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// unsent releases jobs that were leased to a worker and did not reach it. The first of them
-// may have reached it, if it was sent. A release that fails is repeated until it succeeds:
+// unsent releases jobs that were leased to a worker but not sent to it. If sent is set, the
+// worker may have received the first one. A failed release is repeated until it succeeds:
 // otherwise the jobs would stay leased to a live worker that does not know them.
 func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
@@ -30,15 +30,15 @@ func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sen
 	return err
 }
 
-// release is a number of jobs of one worker that are to be released.
+// release contains jobs of one worker to release.
 type release struct {
 	jobs     []fairlead.Settlement
-	token    string // of the worker
+	token    string // token of the worker
 	hasToken bool
 }
 
-// settle releases the jobs and returns those that are still to be released, because the store
-// failed or an open transaction holds them.
+// settle releases the jobs. It returns those that could not be released yet, because the
+// store failed or an open transaction holds them.
 func (r release) settle(ctx context.Context, store Store) (left release, err error) {
 	if r.hasToken {
 		ctx = driver.AsNode(ctx, r.token)
@@ -60,7 +60,7 @@ func (r release) settle(ctx context.Context, store Store) (left release, err err
 type releases struct {
 	mu      sync.Mutex
 	waiting []release
-	added   chan struct{} // holds a value if some are waiting
+	added   chan struct{} // contains a value if releases are waiting
 }
 
 func newReleases() *releases { return &releases{added: make(chan struct{}, 1)} }
@@ -77,7 +77,7 @@ func (r *releases) add(some ...release) {
 	}
 }
 
-// take returns the waiting releases and forgets them.
+// take removes and returns the waiting releases.
 func (r *releases) take() []release {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *Workers) repeatReleasesOnce(ctx context.Context) {
 	s.releases.add(failed...)
 }
 
-// pause waits for a while, or until ctx ends.
+// pause waits for the given duration, or until ctx ends.
 func pause(ctx context.Context, length time.Duration) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -43,7 +43,7 @@ func (s *recorded) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswe
 	return answer, err
 }
 
-// Leave is recorded before it happens.
+// Leave records the event before the node leaves.
 func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
 	s.to.Note(Event{What: Leaving, Node: node})
 	return s.Store.Leave(ctx, node)

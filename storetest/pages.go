@@ -37,11 +37,16 @@ func testPages(c *chapter) {
 				own = append(own, f.in(state, forTenant("w1")))
 			}
 			if state == fairlead.Ready { // so many that a page does not read all of them
-				own = many(300, forTenant("w1"))
-				f.enqueue(own...)
+				own = many(f.size(300, 21_000, "has more jobs than a page reads as it looks on"), forTenant("w1"))
+				for part := range slices.Chunk(own, 500) {
+					f.enqueue(part...)
+				}
 			}
 			full := 20_000
-			if state.Final() { // each is cancelled by itself
+			switch {
+			case state == fairlead.Ready: // so many that larger windows do not reach the tenant's
+				full = 55_000
+			case state.Final(): // each is cancelled by itself
 				full = 3000
 			}
 			others := many(f.size(1500, full, "has more jobs of others"), forTenant("w2"), func(job *fairlead.Job) {
@@ -67,7 +72,7 @@ func testPages(c *chapter) {
 		f.enqueue(jobs...)
 		var found []int64
 		for below, pages := int64(0), []int{3, 3, 3}; len(pages) > 0; pages = pages[1:] {
-			bounded, bound := paged.Within(f.ctx(), 3000) // three jobs fill it, sealed or not
+			bounded, bound := paged.Within(f.ctx(), 3000) // three jobs fill the page, sealed or not
 			page, err := f.store.FindPage(bounded, fairlead.Filter{Below: below, Limit: 100})
 			f.ok(err)
 			f.equal("the jobs on the page", len(page.Jobs), pages[0])

@@ -47,7 +47,7 @@ func recorder(t *testing.T) (*tracetest.InMemoryExporter, trace.TracerProvider) 
 	return exporter, provider
 }
 
-// service is a store with its API and a node that makes HTTP calls.
+// service serves a store with its API and a node that makes HTTP calls.
 func service(t *testing.T, provider trace.TracerProvider) (client *fairlead.Client, url string) {
 	t.Helper()
 	store := sqlitetest.Open(t)

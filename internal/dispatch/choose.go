@@ -36,9 +36,9 @@ func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	return c.picks, nil
 }
 
-// ChooseReading is Choose for a caller that can cheaply read lanes one by one: read adds
-// the next jobs of a lane, or the information that there are none. It is only called for
-// lanes that are needed.
+// ChooseReading chooses like Choose, for a caller that can cheaply read lanes one by one:
+// read adds the next jobs of a lane, or the information that there are none. It is only
+// called for lanes that are needed.
 func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, error) {
 	c := newChoice(ask)
 	c.read = read

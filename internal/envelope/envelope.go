@@ -45,8 +45,8 @@ func TooLong(document []byte) bool {
 	return !is
 }
 
-// NormalizeJobs is fairlead.NormalizeJobs for stores, which may receive jobs with sealed
-// args.
+// NormalizeJobs calls fairlead.NormalizeJobs for a store, which may receive jobs with
+// sealed args.
 func NormalizeJobs(jobs []*fairlead.Job) error {
 	for _, job := range jobs {
 		if job != nil && len(job.Args) > fairlead.MaxArgs && !TooLong(job.Args) {

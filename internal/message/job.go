@@ -48,7 +48,7 @@ func NewJob(job *fairlead.Job) *fairleadv1.NewJob {
 	}
 }
 
-// NewJobOf is the inverse of NewJob.
+// NewJobOf converts a job from its form in requests.
 func NewJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 	return &fairlead.Job{
 		Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
@@ -66,7 +66,7 @@ func Retry(retry *fairlead.Retry) *fairleadv1.Retry {
 	return &fairleadv1.Retry{Base: Duration(retry.Base), Factor: retry.Factor, Max: Duration(retry.Max), Precise: retry.Precise}
 }
 
-// RetryOf is the inverse of Retry.
+// RetryOf converts a retry policy from its API form.
 func RetryOf(in *fairleadv1.Retry) *fairlead.Retry {
 	if in == nil {
 		return nil

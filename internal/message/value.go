@@ -17,7 +17,7 @@ func Time(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// TimeOf is the inverse of Time.
+// TimeOf converts a time from its API form. It returns the zero time for nil.
 func TimeOf(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Run is one run of a shard, for code that prepares calls.
+// Run is one run over a shard. It is meant for code that prepares calls.
 type Run struct {
 	Sweep *sweep.Sweep // the sweep when the run began
 	Job   *fairlead.Job

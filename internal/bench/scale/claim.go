@@ -51,8 +51,8 @@ type claim struct {
 	picks     []dispatch.Pick
 }
 
-// choose is the part of an attempt before it takes jobs. Overlapping claims all do this
-// before any of them takes jobs.
+// choose performs the first part of an attempt, before it takes jobs. Overlapping claims
+// all do this before any of them takes jobs.
 func (c *claim) choose(now float64) {
 	c.counts.Tries++
 	c.shares = c.ledger.Open()

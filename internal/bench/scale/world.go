@@ -105,7 +105,7 @@ func (w *world) key(l *lane, n int) dispatch.Key {
 	return dispatch.Key{StartBy: at, ID: at + 1}
 }
 
-// place is the inverse of key.
+// place returns the place of a key in its lane. It reverses key.
 func (w *world) place(key dispatch.Key) int { return int((key.ID - 1) / int64(len(w.lanes))) }
 
 // party returns a tenant of the only scope, as named in the ledger.
