@@ -27,7 +27,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
-	masks     *masks        // masks texts about items; nil = nothing is confidential
+	masks     *masks        // confidential fields; nil = none
 }
 
 // NewSweeps returns a SweepService backed by store. When stopping is closed, all watches

@@ -52,8 +52,8 @@ func Reason(err error) error {
 	return err
 }
 
-// unquoted is the text of an error without what it quotes of an invalid response, which may be
-// a part of the request: a target may repeat a secret. Errors about certificates stay as they are.
+// unquoted returns the text of an error without quotations from an invalid response, because a
+// target may repeat a secret of the request. It returns errors about certificates unchanged.
 func unquoted(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var ofClient *url.Error // of a transport whose errors have passed Reason
@@ -63,7 +63,7 @@ func unquoted(err error) string {
 		return text
 	}
 	before, _, quotes := strings.Cut(text, `"`)
-	if errors.As(err, &header) { // it may quote without quotation marks
+	if errors.As(err, &header) { // quotes without quotation marks
 		before, _, quotes = strings.Cut(header.Error(), ":")
 	}
 	if !quotes {
