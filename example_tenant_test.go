@@ -36,7 +36,7 @@ func ExampleClient_EnsureTenant() {
 	})
 	// Output:
 	// 1 job started
-	// tenant "acme" starts 0.5 jobs per second, the next one in 2s
+	// tenant "acme" is at its rate of 0.5 jobs per second; the next job can start in 2s
 	// 1 job started
 }
 

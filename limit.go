@@ -21,16 +21,16 @@ const (
 	OrderFair     Order = "fair"     // tenants share starts by Tenant.Weight, measured over a minute
 )
 
-// Limit limits the jobs of one scope on all nodes together, and selects the order in
-// which they start.
+// Limit limits the number of jobs of one scope that run or start on all nodes together, and
+// selects the order in which they start.
 type Limit struct {
-	Scope      LimitScope
-	Name       string  // name of the queue, kind or tenant; empty for the global limit
-	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
-	Rate       float64 // starts per second; zero = unlimited
-	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
-	PerKey     int     // for a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; default one
-	Order      Order   // for a queue or the cluster; if empty, a queue uses the cluster's order and the cluster OrderDeadline
+	Scope      LimitScope // jobs that the limit counts
+	Name       string     // name of the queue, kind or tenant; empty for the global limit
+	MaxRunning int        // maximum number of jobs that run or await a callback at once; zero = unlimited
+	Rate       float64    // starts per second; zero = unlimited
+	Burst      int        // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	PerKey     int        // for a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; default one
+	Order      Order      // for a queue or the cluster; if empty, a queue uses the cluster's order and the cluster OrderDeadline
 }
 
 // subject names the limit as addresses of the API do: "global", "queue:mail".
@@ -41,7 +41,7 @@ func (l *Limit) subject() string {
 	return string(l.Scope) + ":" + l.Name
 }
 
-// LimitUse is a limit and its current use.
+// LimitUse is a limit with its current use.
 type LimitUse struct {
 	Limit
 	MinRunning int     // minimum guaranteed to a tenant
@@ -49,7 +49,7 @@ type LimitUse struct {
 	Tokens     float64 // starts saved up now, if the limit has a rate
 }
 
-// NormalizeLimit fills in the defaults of a limit about to be set. It returns an
+// NormalizeLimit fills in the defaults of a limit that is about to be set. It returns an
 // *InvalidError that names every invalid field.
 func NormalizeLimit(l *Limit) error {
 	var c complaints

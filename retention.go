@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Retention sets how long finished jobs are kept, for each final state.
+// Retention sets how long finished jobs are kept in each final state.
 type Retention struct {
-	Succeeded time.Duration
-	Failed    time.Duration
-	Cancelled time.Duration
-	Skipped   time.Duration
+	Succeeded time.Duration // for succeeded jobs
+	Failed    time.Duration // for failed jobs
+	Cancelled time.Duration // for cancelled jobs
+	Skipped   time.Duration // for skipped runs of schedules
 }
 
 // Forever is the retention of jobs that are kept until a user or program deletes them.

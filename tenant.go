@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Tenant is a customer, team or other party on whose behalf jobs run, with the limits
-// that its jobs share. Jobs may name a tenant that was never declared: it has no limits
-// of its own.
+// Tenant is a customer, team or other party on whose behalf jobs run. It also sets the
+// limits that these jobs share. A job may name a tenant that was never declared. An
+// undeclared tenant has no limits of its own.
 type Tenant struct {
 	Name   string
 	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
 
-	MaxRunning int     // maximum number of jobs that run or await a callback at once; zero = unlimited
-	MinRunning int     // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
-	Rate       float64 // starts per second; zero = unlimited
-	Burst      int     // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
-	MaxPending int     // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
-	Weight     int     // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
-	Paused     bool    // none of its jobs starts
-	Labels     map[string]string
+	MaxRunning int               // maximum number of jobs that run or await a callback at once; zero = unlimited
+	MinRunning int               // guaranteed number of running jobs: free slots are reserved for it while it has ready jobs
+	Rate       float64           // starts per second; zero = unlimited
+	Burst      int               // starts allowed at once after a pause; default: a tenth of a second's worth, at least one
+	MaxPending int               // maximum number of jobs that are scheduled, ready or parked, beyond which Enqueue returns ErrLimit; zero = unlimited
+	Weight     int               // relative share of starts where Limit.Order is OrderFair; a parent's weight is that of its children together; default 1
+	Paused     bool              // none of its jobs starts
+	Labels     map[string]string // labels for the caller's own use
 
 	// StartURL receives jobs of the kind "external", which run there. FailURL and
 	// TimeoutURL receive a notice when a job of any kind has failed for good or has timed
@@ -42,8 +42,8 @@ const (
 	maxURL    = 2000
 )
 
-// NormalizeTenant fills in the defaults of a tenant about to be stored. It returns an
-// *InvalidError that names every invalid field.
+// NormalizeTenant fills in the defaults of a tenant that is about to be stored. It returns
+// an *InvalidError that names every invalid field.
 func NormalizeTenant(t *Tenant) error {
 	var c complaints
 	c.Addressed("name", t.Name, MaxName)
@@ -84,12 +84,12 @@ type TenantFilter struct {
 	Limit int      // maximum number of tenants; zero means 100
 }
 
-// Limit returns the tenant's limit on its running jobs.
+// Limit returns the limit for the tenant's running jobs.
 func (t *Tenant) Limit() Limit {
 	return Limit{Scope: LimitTenant, Name: t.Name, MaxRunning: t.MaxRunning, Rate: t.Rate, Burst: t.Burst}
 }
 
-// Page returns the maximum number of tenants in the result.
+// Page returns the maximum number of tenants that the filter returns.
 func (f TenantFilter) Page() int {
 	if f.Limit <= 0 {
 		return DefaultPage

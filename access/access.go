@@ -92,7 +92,7 @@ func Normalize(t *Token) error {
 	for _, binding := range []struct {
 		field string
 		names []string
-		able  bool // whether tokens of the role can be bound so
+		able  bool // whether tokens of the role can be bound this way
 	}{
 		{"tenants", t.Tenants, t.Role != RoleAdmin},
 		{"kinds", t.Kinds, t.Role == RoleWorker},

@@ -14,7 +14,7 @@ type Batch struct {
 	ID          int64  // set by the store
 	Name        string // name for people; need not be unique
 	Type        string // type of operation; determines the kind of the tasks, together with the type of their targets
-	Description string
+	Description string // description for users
 
 	Creator string          // user or program that created it, for filters and display
 	Env     string          // environment of the targets, for filters and display
@@ -84,9 +84,9 @@ type PassKind string
 
 // The kinds of passes.
 const (
-	PassForward PassKind = "forward"
-	PassRetry   PassKind = "retry"
-	PassUndo    PassKind = "undo"
+	PassForward PassKind = "forward" // applies tasks for the first time
+	PassRetry   PassKind = "retry"   // repeats failed tasks
+	PassUndo    PassKind = "undo"    // rolls tasks back
 	// PassThen is not a pass over tasks. It holds the job IDs reserved for the jobs of a
 	// completion.
 	PassThen PassKind = "then"
@@ -95,24 +95,24 @@ const (
 // Pass is one pass over tasks of a batch. The first pass takes all tasks forward; later
 // ones retry tasks or roll them back.
 type Pass struct {
-	Number int // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
-	Kind   PassKind
-	Tasks  int  // number of its tasks
-	Serial bool // each task waits for the previous one
+	Number int      // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
+	Kind   PassKind // purpose of the pass
+	Tasks  int      // number of its tasks
+	Serial bool     // each task waits for the previous one
 }
 
 // Target is the object that a task changes.
 type Target struct {
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-	Type string `json:"type"`
-	Env  string `json:"env,omitempty"`
+	ID   string `json:"id"`             // identifies the target among those of its type
+	Name string `json:"name,omitempty"` // display name
+	Type string `json:"type"`           // type of the target, such as "host"
+	Env  string `json:"env,omitempty"`  // environment of the target
 }
 
 // Change is the value that a task applies to its target, and the value that a rollback
 // restores.
 type Change struct {
-	Target Target          `json:"target"`
+	Target Target          `json:"target"`           // object to change
 	Before json.RawMessage `json:"before,omitempty"` // value before the task; if missing, the operation reads it before it applies After
 	After  json.RawMessage `json:"after,omitempty"`  // value to apply
 }
@@ -120,7 +120,7 @@ type Change struct {
 // Task is one change of one target in a batch.
 type Task struct {
 	ID    int64 // set by the store; also the ID of its first job
-	Batch int64
+	Batch int64 // ID of the batch
 	// Copied from the batch.
 	BatchType string
 	Creator   string
@@ -128,11 +128,11 @@ type Task struct {
 	Region    string // the batch's Queue
 
 	Change
-	State     TaskState
-	Job       int64  // its job in its last pass, which may not have been released yet
-	Info      string // reason for failure or cancellation
-	Retries   int    // number of automatic retries since it was created or retried by request
-	UpdatedAt time.Time
+	State     TaskState // current state
+	Job       int64     // its job in its last pass, which may not have been released yet
+	Info      string    // reason for failure or cancellation
+	Retries   int       // number of automatic retries since it was created or retried by request
+	UpdatedAt time.Time // time of the last change of its state
 
 	// Doubtful is set if the task may have run in commits that the database lost, and no
 	// caller specified the value before it. The value that its operation read afterwards

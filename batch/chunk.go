@@ -13,7 +13,7 @@ const ChunkSize = 500
 // tasks are two thousand chunks, only a few of which are in use at any time. The tasks
 // of a chunk have consecutive IDs from First on, and so do the jobs created for them.
 type Chunk struct {
-	Batch  int64
+	Batch  int64    // ID of the batch
 	Number int      // grows from pass to pass
 	Pass   int      // Number of its pass
 	Kind   PassKind // kind of its pass

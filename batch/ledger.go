@@ -41,7 +41,7 @@ type Ledger struct {
 	SoughtAt time.Time // time of the last search for missing jobs
 	Line     Line      `json:",omitempty"` // the released tasks
 	MovedAt  time.Time `json:",omitzero"`  // time at which the end of one of them was last counted, or at which the first was released
-	Seen     Seen      `json:",omitzero"`
+	Seen     Seen      `json:",omitzero"`  // cached count of running tasks
 
 	Losses   []Loss `json:",omitempty"` // losses of commits while the batch was open
 	LossSeen int64  `json:",omitempty"` // fence of the last loss that was processed

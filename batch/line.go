@@ -12,8 +12,8 @@ type Line []Stretch
 
 // Stretch is a series of tasks with instants one step apart.
 type Stretch struct {
-	From  time.Time
-	Tasks int // number of tasks
+	From  time.Time // instant of the first task
+	Tasks int       // number of tasks
 }
 
 const (

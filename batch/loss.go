@@ -9,8 +9,8 @@ import (
 // Loss is a moment at which a database may have lost its latest commits. All fences and
 // job IDs issued since then are larger than the values here.
 type Loss struct {
-	Fence int64 `json:"fence"`
-	Job   int64 `json:"job"`
+	Fence int64 `json:"fence"` // smaller than every fence issued since
+	Job   int64 `json:"job"`   // smaller than every job ID issued since
 }
 
 // notice records the losses that the batch was open at. What ended before a loss is as it

@@ -14,12 +14,12 @@ import (
 // TaskArgs is the input of an operation, and the args of the job that performs a task
 // of a batch.
 type TaskArgs struct {
-	Batch   int64           `json:"batch_id"`
-	Task    int64           `json:"task_id"`
-	Type    string          `json:"batch_type"`
+	Batch   int64           `json:"batch_id"`   // ID of the batch
+	Task    int64           `json:"task_id"`    // ID of the task
+	Type    string          `json:"batch_type"` // type of the batch
 	Creator string          `json:"creator,omitempty"`
 	Env     string          `json:"env,omitempty"`
-	Region  string          `json:"region,omitempty"`
+	Region  string          `json:"region,omitempty"` // the batch's Queue
 	AZ      string          `json:"az,omitempty"`
 	Service string          `json:"service,omitempty"`
 	Info    json.RawMessage `json:"extra_info,omitempty"`
@@ -75,8 +75,8 @@ const AnyType = "*"
 // The operation of a task is determined when its batch is created: the operation for
 // the batch's own type if a live node has it, and otherwise the one for AnyType.
 type Operation struct {
-	TargetType string
-	BatchType  string
+	TargetType string                   // type of target
+	BatchType  string                   // type of batch, or AnyType
 	Timeout    time.Duration            // timeout of one attempt; default DefaultTaskTimeout
 	Timeouts   map[string]time.Duration // for AnyType: timeouts of individual types of batches, which override Timeout
 

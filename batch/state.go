@@ -5,16 +5,16 @@ type TaskState string
 
 // The states of a task.
 const (
-	TaskPending         TaskState = "pending" // not started yet, or between two attempts
-	TaskRunning         TaskState = "running"
-	TaskSuccess         TaskState = "success"
-	TaskFail            TaskState = "fail"
-	TaskRetryPending    TaskState = "retry_pending" // a retry was requested
-	TaskRollbackPending TaskState = "rollback_pending"
-	TaskRollbackRunning TaskState = "rollback_running"
-	TaskRollbackSuccess TaskState = "rollback_success"
-	TaskRollbackFail    TaskState = "rollback_fail"
-	TaskCancel          TaskState = "cancel"
+	TaskPending         TaskState = "pending"          // not started yet, or between two attempts
+	TaskRunning         TaskState = "running"          // an attempt is running
+	TaskSuccess         TaskState = "success"          // applied
+	TaskFail            TaskState = "fail"             // failed
+	TaskRetryPending    TaskState = "retry_pending"    // a retry was requested
+	TaskRollbackPending TaskState = "rollback_pending" // a rollback was requested
+	TaskRollbackRunning TaskState = "rollback_running" // being rolled back
+	TaskRollbackSuccess TaskState = "rollback_success" // rolled back
+	TaskRollbackFail    TaskState = "rollback_fail"    // the rollback failed
+	TaskCancel          TaskState = "cancel"           // cancelled
 )
 
 // TaskStates lists every state of a task.
@@ -30,16 +30,16 @@ type State string
 
 // The states of a batch.
 const (
-	Pending         State = "pending"
-	Running         State = "running"
-	Success         State = "success"
-	Fail            State = "fail"
-	PartialFail     State = "partial_fail"
-	RollbackPending State = "rollback_pending"
-	RollbackRunning State = "rollback_running"
-	RollbackSuccess State = "rollback_success"
-	RollbackFail    State = "rollback_fail"
-	Cancel          State = "cancel"
+	Pending         State = "pending"          // no task has started
+	Running         State = "running"          // some tasks have started, and some have not ended
+	Success         State = "success"          // all tasks succeeded
+	Fail            State = "fail"             // all tasks failed
+	PartialFail     State = "partial_fail"     // all tasks have ended; some succeeded and some failed
+	RollbackPending State = "rollback_pending" // a rollback was requested and has not started
+	RollbackRunning State = "rollback_running" // tasks are being rolled back
+	RollbackSuccess State = "rollback_success" // all tasks that were applied are rolled back
+	RollbackFail    State = "rollback_fail"    // the rollback of some tasks failed
+	Cancel          State = "cancel"           // cancelled
 )
 
 // Tally is the number of tasks in each state.

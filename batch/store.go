@@ -105,16 +105,16 @@ type CallerTx interface {
 
 // TaskEnd is the end of a job.
 type TaskEnd struct {
-	ID         int64
-	State      fairlead.State
-	Fence      int64 // fence of the last run; zero if there was none
-	Attempt    int   // number of the last attempt
-	Failures   int   // number of failed attempts
-	Crashes    int
-	Reason     fairlead.Reason
-	FinishedAt time.Time
-	Memo       json.RawMessage
-	Released   bool // a run was released after its handler had begun, and its number was used again
+	ID         int64           // ID of the job
+	State      fairlead.State  // final state of the job
+	Fence      int64           // fence of the last run; zero if there was none
+	Attempt    int             // number of the last attempt
+	Failures   int             // number of failed attempts
+	Crashes    int             // number of nodes that died while running it
+	Reason     fairlead.Reason // reason for not succeeding
+	FinishedAt time.Time       // time of the end
+	Memo       json.RawMessage // last memo of the job
+	Released   bool            // a run was released after its handler had begun, and its number was used again
 }
 
 // Filter selects batches. An empty field matches all batches. A batch with tasks that

@@ -15,15 +15,15 @@ const CompletedKind = reserved.Completed
 
 // Completion is the args of a job of kind CompletedKind.
 type Completion struct {
-	ID      string    `json:"id"` // identifies the completion; the same each time the message is sent
-	URL     string    `json:"url"`
-	Batch   int64     `json:"batch_id"`
+	ID      string    `json:"id"`         // identifies the completion; the same each time the message is sent
+	URL     string    `json:"url"`        // the batch's Notify
+	Batch   int64     `json:"batch_id"`   // ID of the batch
 	Number  int       `json:"completion"` // counted from 1; a reopened batch can complete again
 	Name    string    `json:"batch_name"`
 	Type    string    `json:"batch_type"`
-	State   State     `json:"state"`
-	Tally   Tally     `json:"tally"`
-	EndedAt time.Time `json:"ended_at"`
+	State   State     `json:"state"`    // state of the batch
+	Tally   Tally     `json:"tally"`    // tasks by state
+	EndedAt time.Time `json:"ended_at"` // time of the completion
 }
 
 // CompletionID returns the ID of a completion of a batch.

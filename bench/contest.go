@@ -98,7 +98,7 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, MariaDB", system: systemFairlead, database: onMariaDB, processes: 2, spec: latency},
 			{label: "Fairlead, SQLite", system: systemFairlead, database: onSQLite, processes: 2, spec: latency},
 			{label: "River", reference: true, system: systemRiverDefaults, database: onPostgres, processes: 2, spec: latency},
-			// It has two processes in any case.
+			// graphile-worker always has two processes.
 			{label: "graphile-worker", reference: true, system: systemGraphileDefaults, database: onPostgres, spec: latency},
 		}},
 		{"callers", "Enqueue from 32 callers, one job per call", []entry{

@@ -82,7 +82,7 @@ type graphileReport struct {
 func openGraphile(ctx context.Context, url, workload string, options graphileOptions) (_ *graphileSystem, err error) {
 	settings := graphileSettings{URL: url, Options: options, Starts: workload == bench.Latency}
 	s := &graphileSystem{pending: map[int]chan error{}, ended: make(chan struct{})}
-	// The caller is first: it makes the schema.
+	// Start the caller first, because it creates the schema.
 	if s.caller, err = startNode(ctx, "caller.mjs", settings); err != nil {
 		return nil, err
 	}

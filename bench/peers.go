@@ -35,7 +35,7 @@ func parsePeers(args []string) (peersOptions, error) {
 	f.StringVar(&o.output, "o", "text", "text, markdown or json")
 	f.BoolVar(&o.list, "list", false, "list the contests")
 	if err := f.Parse(args); err != nil {
-		return o, flag.ErrHelp // it has been explained
+		return o, flag.ErrHelp // the error was already printed
 	}
 	switch {
 	case f.NArg() > 0:

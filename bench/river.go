@@ -83,7 +83,7 @@ func (s *riverSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 
 // Work runs the client's workers.
 func (s *riverSystem) Work(ctx context.Context, events bench.Events) error {
-	// Events that find the channel full are dropped: it never is.
+	// Events are dropped if the channel is full, so make it large enough.
 	const many = 1 << 20
 	s.worker.events = events
 	completed, unsubscribe := s.client.SubscribeConfig(&river.SubscribeConfig{

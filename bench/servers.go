@@ -68,7 +68,7 @@ func (s *servers) freshPostgres(ctx context.Context) (string, func() error, erro
 	if err := execute(ctx, "create database "+freshName+" template template0"); err != nil {
 		return "", nil, err
 	}
-	// What earlier measurements left to be written is not this one's to pay for.
+	// Pending writes of earlier measurements must not count for this one.
 	if err := execute(ctx, "checkpoint"); err != nil {
 		return "", nil, err
 	}
@@ -129,7 +129,7 @@ func freshRedis(ctx context.Context) (string, func() error, error) {
 func withDatabase(admin string) string {
 	parsed, err := url.Parse(admin)
 	if err != nil {
-		panic(err) // it is testdb's own
+		panic(err) // testdb's own URL is valid
 	}
 	parsed.Path = "/" + freshName
 	return parsed.String()

@@ -74,7 +74,7 @@ func openServer(ctx context.Context, url string) (bench.Server, error) {
 	return bench.OpenServer(ctx, url)
 }
 
-// serveOrder is the main function of the process of one measurement.
+// serveOrder performs one measurement, as the main function of its process.
 func serveOrder(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	return bench.ServeOrder(ctx, stdin, stdout, func(ctx context.Context, order bench.Order) (_ bench.Result, err error) {
 		system, err := openSystem(ctx, order.System, order.URL, order.Spec.Workload)
@@ -113,7 +113,7 @@ func remote(s system, order bench.Order) (bench.Scheduler, error) {
 	}, nil
 }
 
-// serveWorker is the main function of that other process.
+// serveWorker runs handlers, as the main function of that process.
 func serveWorker(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
 	input := bufio.NewReader(stdin)
 	post, err := bench.ReadPost(input)

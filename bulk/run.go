@@ -42,7 +42,7 @@ type Observer interface {
 	BulkStepped(done, missed int64)
 }
 
-// Register adds the handler for the bulks of a store to a mux.
+// Register adds to mux the handler that carries out the bulks in store.
 func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	options := fairlead.HandlerOptions{
 		MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause, MaxRunning: maxRunning,
@@ -131,7 +131,7 @@ func (r *run) next(ctx context.Context, b *Bulk) (Step, error) {
 		later := !job.CreatedAt.Before(b.CreatedAt)
 		switch {
 		case job.ID == b.ID || !r.match.about(job):
-		case later && job.ID > b.Newest: // it was made after the bulk
+		case later && job.ID > b.Newest: // created after the bulk
 		case later:
 			why := fmt.Sprintf("job %d has a later creation time than the bulk: it was created after the bulk, or the database's clock was set back", job.ID)
 			step.GiveUp = append(step.GiveUp, Miss{job.ID, why})

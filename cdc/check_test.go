@@ -102,7 +102,7 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 		field, says string
 	}{
 		"no cluster":        {cdc.Config{}, "clusters", "at least one"},
-		"no name":           {cdc.Config{Clusters: []cdc.Cluster{{URL: url}}}, "clusters[0].name", "give"},
+		"no name":           {cdc.Config{Clusters: []cdc.Cluster{{URL: url}}}, "clusters[0].name", "name the cluster"},
 		"a name twice":      {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "a", AZ: "b", URL: url}}}, "clusters[1].name", `is "a", which another cluster has`},
 		"a place twice":     {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: url}, {Name: "b", URL: url}}}, "clusters[1]", `same env, az and run_system as "a"`},
 		"no address":        {cdc.Config{Clusters: []cdc.Cluster{{Name: "a", URL: "connect:8083"}}}, "clusters[0].url", "http://"},

@@ -77,9 +77,8 @@ func (c *client) create(ctx context.Context, name string, config map[string]stri
 		err := c.once(ctx, http.MethodPost, "/connectors", body, nil)
 		switch {
 		case err == nil:
-			// Kafka Connect before 3.7 knows no initial state. There the connector runs
-			// for the moment until it is stopped, and begins a snapshot; its offsets are
-			// set after that.
+			// Kafka Connect before 3.7 does not support initial states. There the connector runs
+			// until it is stopped, and begins a snapshot; its offsets are set after that.
 			return c.reach(ctx, name, stateStopped)
 		case saying(err, "initial_state"):
 			delete(body, "initial_state")
@@ -87,7 +86,7 @@ func (c *client) create(ctx context.Context, name string, config map[string]stri
 		case !answered(err, http.StatusConflict):
 			return scrubbed(err, config)
 		}
-		// The same answer is given for a name that is taken and during a rebalance.
+		// The response is the same for a name that is already in use and during a rebalance.
 		found, lost := c.find(ctx, name)
 		switch {
 		case lost != nil:
@@ -181,7 +180,8 @@ func (c *client) setOffsets(ctx context.Context, name string, want []Offset) err
 		default:
 			err = c.call(ctx, http.MethodPatch, pathOf(name, "offsets"), map[string]any{"offsets": changes}, nil)
 		}
-		// A worker that has not seen the stop yet refuses; the stop was accepted, so it will.
+		// A worker that has not processed the stop yet refuses; it will soon, because the stop
+		// was accepted.
 		if !answered(err, http.StatusBadRequest) || !saying(err, stateStopped) {
 			return err
 		}

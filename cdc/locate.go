@@ -74,7 +74,7 @@ func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, e
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case here == nil || here.unfinished(): // half of a move; the other half is the connector
+		case here == nil || here.unfinished(): // unfinished copy of a move; the other one is the connector
 		case found != nil:
 			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", task.connector(), at.Name, c.Name)
 		default:
@@ -109,7 +109,7 @@ func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *c
 	return c, found, err
 }
 
-// mustFind is find for a connector that must exist.
+// mustFind calls find, and fails if the connector does not exist.
 func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
 	found, err := c.find(ctx, name)
 	if err == nil && found == nil {

@@ -86,7 +86,7 @@ func (h *Handler) migration(task Task, after json.RawMessage) (*migration, error
 		return nil, err
 	}
 	if m.offsets == nil {
-		m.offsets = []Offset{} // an older connector of that name may have left some
+		m.offsets = []Offset{} // an older connector with the same name may have left offsets
 	}
 	if record.Start != nil && !*record.Start {
 		m.state = stateStopped

@@ -24,7 +24,7 @@ func (h *Handler) moveBack(ctx context.Context, task Task, home, away *client, s
 		return err
 	}
 	if moved != nil && origin != nil && !origin.unfinished() && !moved.unfinished() && !h.isCopy(away, moved, origin, s) {
-		moved = nil // that of another program, which kept the move from being made
+		moved = nil // belongs to another program, which prevented the move
 	}
 	if origin == nil && moved == nil && s == nil {
 		return fmt.Errorf("connector %q is no longer on cluster %q or %q; another program deleted it", name, home.Name, away.Name)
@@ -76,7 +76,7 @@ func stateAtHome(ctx context.Context, task Task, home, away *client, origin, mov
 	case origin != nil && !origin.unfinished():
 		return home.stateNow(ctx, task.connector(), nil)
 	}
-	return stateRunning, nil // half of a move, and what it was is gone
+	return stateRunning, nil // unfinished copy whose original state is lost
 }
 
 // isCopy reports whether a connector is a copy of another connector, or of the snapshot.
@@ -138,7 +138,7 @@ func (h *Handler) offsetsAtHome(ctx context.Context, name string, home, away *cl
 	if origin != nil && !origin.unfinished() {
 		now, err := home.status(ctx, name)
 		if err != nil || now.purpose() == stateRunning {
-			return nil, err // it is back and reads already
+			return nil, err // it is back and already reading
 		}
 	}
 	return away.needOffsets(ctx, name)

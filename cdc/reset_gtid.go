@@ -102,7 +102,7 @@ func (h *Handler) gtidIsSet(ctx context.Context, task Task, raw json.RawMessage)
 	if err != nil || len(offsetChanges(offsets, wanted)) > 0 {
 		return false, err
 	}
-	if found.kept(task) != "" { // what it was is not removed yet
+	if found.kept(task) != "" { // the stored state has not been removed yet
 		return false, nil
 	}
 	return c.runs(ctx, task.connector(), found)
@@ -117,7 +117,7 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	if err != nil {
 		return err
 	}
-	// What can never work is found out before the connector is stopped.
+	// Check the request before stopping the connector.
 	offsets, err := c.needOffsets(ctx, name)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (h *Handler) resetGTID(ctx context.Context, task Task, was Param, want *Res
 	if err := c.stop(ctx, name); err != nil {
 		return err
 	}
-	// It may have read on until it stopped.
+	// The connector may have continued reading until it stopped.
 	if offsets, err = c.needOffsets(ctx, name); err != nil {
 		return err
 	}

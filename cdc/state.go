@@ -101,7 +101,7 @@ func (c *client) reach(ctx context.Context, name, want string) error {
 			return err
 		}
 		return c.await(ctx, name, statePaused)
-	case stateFailed: // it was to run, and could not
+	case stateFailed: // it was supposed to run, but could not
 		if err := c.call(ctx, http.MethodPut, pathOf(name, "resume"), nil, nil); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ func (h *Handler) route(ctx context.Context, task Task, by axis, value string) (
 		case found == nil:
 		case there && r.copied == nil:
 			r.to, r.copied = c, found
-		case there || found.unfinished(): // another run system's, or half of a move
+		case there || found.unfinished(): // belongs to another run system, or is an unfinished copy
 		case r.origin != nil:
 			return r, fmt.Errorf("connector %q is on clusters %q and %q; set az in the batch to choose one", name, r.from.Name, c.Name)
 		default:

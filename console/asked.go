@@ -127,7 +127,7 @@ func (p *parameters) choice(name string, values ...string) string {
 	case given == "":
 		return values[0]
 	case !slices.Contains(values, given):
-		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // an empty default is not given
+		p.refuse(name, p.v.T("must be one of %s", strings.TrimPrefix(strings.Join(values, ", "), ", "))) // leave out an empty default
 	}
 	return given
 }

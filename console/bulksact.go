@@ -106,7 +106,8 @@ func loadBulkForm(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What else the form says is judged when it is sent: a count needs none of it.
+	// The other fields of the form are not needed for counting. They are validated on
+	// submission.
 	counted := &fairleadv1.NewBulk{Action: ask.GetAction(), Filter: ask.GetFilter(), Cause: ask.GetCause(), DryRun: true}
 	if ask.GetAction() == "move" {
 		counted.Queue = "default"

@@ -39,7 +39,7 @@ func (v *visit) calendarEffect(current, typed *fairleadv1.Calendar) (*calendarEf
 	}
 	effect := &calendarEffect{Year: year, Months: yearPicture(year, today, exclusionsOf(typed))}
 	if current.GetVersion() == 0 {
-		return effect, nil // no schedule can name it yet
+		return effect, nil // no schedule can use it yet
 	}
 	users, more, err := v.schedulesNaming(current.GetName())
 	if err != nil {

@@ -36,7 +36,7 @@ func (p *parameters) ranges(name string) (all []*fairleadv1.DateRange) {
 func (p *parameters) soundCalendar(calendar *fairleadv1.Calendar) {
 	judged := calendarOf(calendar)
 	if judged.Name == "" {
-		judged.Name = "new" // a name is asked for when the form is sent
+		judged.Name = "new" // the name is required only on submission
 	}
 	if err := schedule.NormalizeCalendar(&judged); err != nil && p.wrong == nil {
 		p.wrong = connect.NewError(connect.CodeInvalidArgument, err)

@@ -70,7 +70,7 @@ func (f *scheduleFields) call(job *fairleadv1.NewJob) {
 		}
 		delete(args, strings.TrimPrefix(name, "call_"))
 		if value := read(); value != nil {
-			args[strings.TrimPrefix(name, "call_")], _ = json.Marshal(value) // texts and documents always encode
+			args[strings.TrimPrefix(name, "call_")], _ = json.Marshal(value) // encoding strings and documents cannot fail
 		}
 	}
 	set("call_method", func() any { return f.text("call_method") })

@@ -22,7 +22,7 @@ func (v *visit) RetryTasks(b *fairleadv1.Batch, tasks []*fairleadv1.BatchTask) s
 	return v.retryHref(batchPath(b.GetId()), "tasks", failed)
 }
 
-// RetryItems is RetryTasks for the failed items of a sweep.
+// RetryItems does the same as RetryTasks for the failed items of a sweep.
 func (v *visit) RetryItems(s *fairleadv1.Sweep, items []*fairleadv1.FailedItem) string {
 	if v.Get("like") == "" || !itemsRetryable(s) {
 		return ""

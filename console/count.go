@@ -19,8 +19,8 @@ func (v *visit) countText(c count) string {
 	return v.Num(c.N)
 }
 
-// CountOf is countText for templates that have a count.
+// CountOf calls countText, for templates that have a count.
 func (v *visit) CountOf(c count) string { return v.countText(c) }
 
-// CountText is countText for templates with a count as their data.
+// CountText calls countText, for templates with a count as their data.
 func (s *shown) CountText() string { return s.countText(s.Data.(count)) }

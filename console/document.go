@@ -84,6 +84,6 @@ func (c *Console) document(named map[string]func(*visit) ([]byte, error)) http.H
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_, _ = w.Write(withoutUserinfo(body)) // a viewer that has gone needs no answer
+		_, _ = w.Write(withoutUserinfo(body)) // the viewer may have disconnected
 	}
 }

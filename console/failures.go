@@ -131,7 +131,7 @@ func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 // and cause within the window. It leaves out jobs created after the window was read.
 func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest) string {
 	var last time.Time
-	for _, job := range window { // ids grow as jobs are stored, which is nearly as they are created
+	for _, job := range window { // IDs grow in the order of storing, which is nearly that of creation
 		if created := moment(job.GetCreatedAt()); created.After(last) {
 			last = created
 		}

@@ -29,7 +29,7 @@ func (c *Console) find(w http.ResponseWriter, r *http.Request) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
 	if connect.CodeOf(err) == connect.CodeUnauthenticated && r.Header.Get("HX-Request") != "" {
-		// The palette of an open page would show the whole page that asks for a token.
+		// Otherwise the palette of an open page would show the whole sign-in page.
 		c.render(w, http.StatusOK, "found", v.show([]hit{{Title: v.T("Sign in"), What: v.T("page"), Href: v.Href("/login")}}))
 		return
 	}

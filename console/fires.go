@@ -59,7 +59,7 @@ func (w *fireWalk) interval() {
 		}
 		for due.Before(until) {
 			fire := due.Add(w.offset)
-			end := fire.Add(time.Minute - fire.Sub(w.from)%time.Minute).Add(-w.offset) // of its minute
+			end := fire.Add(time.Minute - fire.Sub(w.from)%time.Minute).Add(-w.offset) // end of its minute
 			if until.Before(end) {
 				end = until
 			}

@@ -30,7 +30,7 @@ func loadFiresPreview(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = proto.CloneOf(s) // others may be shown the same answer
+	s = proto.CloneOf(s) // the response may be shared with other viewers
 	name := s.GetName()
 	if v.posted != nil {
 		f := &scheduleFields{parameters: v.fields(), stored: s.GetId() != ""}
@@ -44,7 +44,7 @@ func loadFiresPreview(v *visit) (any, error) {
 		StartsAt: s.GetStartsAt(), EndsAt: s.GetEndsAt(), Jitter: s.GetJitter(), Calendar: s.GetCalendar(),
 	}
 	if s.GetEvery() != nil && s.GetStartsAt() == nil {
-		request.StartsAt = s.GetCreatedAt() // it is counted from there
+		request.StartsAt = s.GetCreatedAt() // the interval is counted from there
 	}
 	preview := &firesPreview{Zone: s.GetTimezone(), Only: s.GetDelay() != nil || s.GetAt() != nil}
 	if preview.Only {

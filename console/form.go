@@ -26,7 +26,7 @@ func (v *visit) readForm() error {
 	v.posted = url.Values{}
 	for name, values := range fields {
 		for i, value := range values {
-			if value != "" || i == 0 { // a file that was not chosen is sent as an empty text
+			if value != "" || i == 0 { // browsers send an empty string if no file was chosen
 				v.posted.Add(name, strings.ReplaceAll(value, "\r\n", "\n"))
 			}
 		}
@@ -39,7 +39,7 @@ func (v *visit) TooLarge() string {
 	return v.T("The form is larger than %s MB. Use the API or the command line instead.", v.Num(maxForm>>20))
 }
 
-// MaxForm is maxForm for templates.
+// MaxForm returns maxForm, for templates.
 func (v *visit) MaxForm() int { return maxForm }
 
 // takeFiles uses the files submitted with a form: a file replaces the input of the field
@@ -75,7 +75,7 @@ func (v *visit) Entered(name string, now any) string {
 		return typed[0]
 	}
 	if v.posted != nil {
-		return "" // a box that was not ticked is not sent
+		return "" // browsers do not send unchecked boxes
 	}
 	return text(now)
 }

@@ -115,7 +115,7 @@ func (g *gantt) foldBeginning(jobs []ran) {
 		}
 	}
 	if idle := first.Sub(g.From); len(jobs) > 0 && idle > g.To.Sub(g.From)/3 {
-		first = first.Add(-g.To.Sub(first) / 40) // a little air before the first bar
+		first = first.Add(-g.To.Sub(first) / 40) // leave some space before the first bar
 		g.Idle, g.From, g.Left = first.Sub(g.From), first, g.Left+foldWidth
 	}
 }
@@ -126,7 +126,7 @@ func (g *gantt) X(at time.Time) float64 {
 	return g.Left + (g.Right-g.Left)*min(1, max(0, share))
 }
 
-// at is the inverse of X.
+// at returns the time at a position on the axis. It reverses X.
 func (g *gantt) at(x float64) time.Time {
 	return g.From.Add(time.Duration((x - g.Left) / (g.Right - g.Left) * float64(g.To.Sub(g.From))))
 }
@@ -146,7 +146,7 @@ func (g *gantt) pack(jobs []ran) (bars []ganttBar, lanes int) {
 			ends[lane] = bar.to
 		case len(ends) < mostLanes:
 			lane, ends = len(ends), append(ends, bar.to)
-		default: // there may be room for its run without its wait
+		default: // try the run without its wait
 			if lane = slices.IndexFunc(ends, func(end float64) bool { return end <= bar.X }); lane < 0 {
 				crowd = append(crowd, bar)
 				continue
@@ -204,7 +204,7 @@ func (g *gantt) merge(jobs []ran) (bars []ganttBar) {
 func (g *gantt) crowded(crowd []ganttBar) (bars []ganttBar) {
 	slices.SortStableFunc(crowd, func(a, b ganttBar) int { return cmp.Compare(a.X, b.X) })
 	for _, bar := range crowd {
-		bar.Wait = bar.X // waits would join them all
+		bar.Wait = bar.X // waits would connect all of them
 		n := len(bars) - 1
 		if n < 0 || bar.X > bars[n].X+bars[n].Width {
 			bars = append(bars, bar)
@@ -225,7 +225,7 @@ func (g *gantt) bar(job ran) ganttBar {
 	bar.from, bar.to = bar.Wait, max(bar.X+bar.Width, bar.X+smallBar)+1
 	if bar.Width < smallBar {
 		bar.Width = min(smallBar, g.Right-bar.X)
-		if bar.X-bar.Wait < smallBar { // no wait makes it visible either: it is merged
+		if bar.X-bar.Wait < smallBar { // too small to be visible even with its wait, so merge it
 			bar.Width = g.X(job.Ends) - bar.X
 		}
 	}

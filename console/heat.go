@@ -123,7 +123,7 @@ func colour(cells []*heatCell) (scale []heatStep) {
 	levels := min(span, heatLevels)
 	for level := int64(1); level <= levels; level++ {
 		step := heatStep{Level: int(level), From: least + (level-1)*span/levels, To: least + level*span/levels - 1}
-		if levels > 1 { // the strongest colours are used even if there are few
+		if levels > 1 { // with few levels, use the strongest colors
 			step.Level += heatLevels - int(levels)
 		}
 		scale = append(scale, step)

@@ -67,7 +67,7 @@ func (v *visit) chart(subject string, names []string, figures ...float64) (data,
 	samples := v.console.history.add(subject, sample{at: v.Now, figures: figures})
 	columns := make([][]any, 1+len(figures))
 	for i, s := range samples {
-		if i > 0 && s.at.Sub(samples[i-1].at) > chartGap { // no line connects figures of a time that was not watched
+		if i > 0 && s.at.Sub(samples[i-1].at) > chartGap { // do not connect the line across a gap
 			columns[0] = append(columns[0], float64(samples[i-1].at.Add(tickLength).UnixMilli())/1000)
 			for c := range figures {
 				columns[1+c] = append(columns[1+c], nil)

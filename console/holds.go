@@ -85,7 +85,7 @@ func loadHolds(v *visit) (any, error) {
 			break
 		}
 	}
-	if page.Since.After(page.From) { // nothing is known of what was before
+	if page.Since.After(page.From) { // nothing is recorded before that time
 		page.From, page.Short = page.Since, true
 	}
 	page.draw(v, holds)
@@ -97,7 +97,7 @@ func spanOf(written string) time.Duration {
 	if days, found := strings.CutSuffix(written, "d"); found {
 		return time.Duration(integer(days)) * 24 * time.Hour
 	}
-	span, _ := time.ParseDuration(written) // one of a list
+	span, _ := time.ParseDuration(written) // one of a fixed list, so valid
 	return span
 }
 
@@ -160,7 +160,7 @@ func (v *visit) holdName(h *fairleadv1.Hold) string {
 			parts = append(parts, part.what+" "+part.name)
 		}
 	}
-	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the viewer may not see its name
+	if h.GetScope() == "tenant" && h.GetTenant() == "" { // the name is hidden from the viewer
 		return v.T("the parent tenant")
 	}
 	if len(parts) == 0 {

@@ -209,7 +209,7 @@ func findJob(v *visit, query string) []hit {
 	}
 	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {
-		return nil // there is none, or none for this viewer
+		return nil // not found, or not visible to this viewer
 	}
 	return []hit{{Title: "#" + text(id) + " " + job.GetKind(), What: v.T("job"), Href: v.To("/jobs", id)}}
 }

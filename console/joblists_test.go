@@ -64,7 +64,7 @@ var (
 	countHref = regexp.MustCompile(`href="([^"]*)" data-count="(\d+)"( data-more)?`)
 )
 
-// listed are the ids of the jobs of a list, from all of its pages.
+// listed returns the IDs of the jobs in a list, from all of its pages.
 func (r *rig) listed(path string, cookies ...string) (ids []string) {
 	r.Helper()
 	for pages := 0; path != ""; pages++ {

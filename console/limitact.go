@@ -10,13 +10,14 @@ import (
 var limitActions = []action{
 	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
 	{name: "limit-new", path: "/new/limit", Title: "New limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-edit", path: "/limits/{scope}/what-if", Title: "What if", Button: "Preview", Nav: "tenants", method: "WhatIf", Ask: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
 	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
 }
 
 // loadLimitAct loads the limit to edit, or an empty one.
 func loadLimitAct(v *visit) (any, error) {
 	if v.Value("scope") == "" && v.posted == nil {
-		return &fairleadv1.Limit{}, nil // of what, is not said yet
+		return &fairleadv1.Limit{}, nil // the scope is not chosen yet
 	}
 	return v.limit(limitScope(v))
 }

@@ -66,7 +66,7 @@ func loadComing(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute) // as fires are counted
+	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute) // the granularity in which fires are counted
 	looked, err := v.looked(token, slices.Compact(slices.Sorted(slices.Values(tenants))))
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
 	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
 	key := fmt.Sprintf("%q %q %q %q", v.scope, v.Zone, token, tenants)
 	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
-	if err != nil { // a failure is not kept
+	if err != nil { // do not cache failures
 		return v.lookAt(v.ctx, request, at)
 	}
 	return looked, nil
@@ -159,7 +159,7 @@ func (v *visit) scheduleListHref(token string, tenants []string, more bool) stri
 	return v.Href("/schedules", parameters...)
 }
 
-// hereAt is Here on the same page of a list.
+// hereAt returns a link like Here, to the same page of a list.
 func (v *visit) hereAt(parameters ...any) string {
 	return v.Here(append([]any{"page", v.Query.Get("page")}, parameters...)...)
 }

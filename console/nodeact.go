@@ -34,7 +34,7 @@ func drainNode(v *visit) (done, error) {
 func undrainNode(v *visit) (done, error) { return v.drain(true, v.T("The node can start jobs again.")) }
 
 func (v *visit) drain(undo bool, notice string) (done, error) {
-	id, _ := number(v.Value("id")) // the API refuses what is none
+	id, _ := number(v.Value("id")) // the API rejects an invalid ID
 	_, err := v.nodes.DrainNode(v.ctx, &fairleadv1.DrainNodeRequest{Id: id, Undo: undo})
 	return done{Notice: notice}, err
 }

@@ -37,7 +37,7 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 		return
 	}
 	if v.request.Context().Err() != nil {
-		return // the viewer has gone
+		return // the viewer has disconnected
 	}
 	status, text := v.refusal(err)
 	if status == http.StatusInternalServerError {
@@ -50,7 +50,7 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 	case v.byScript():
 		name = "refused"
 	case status == http.StatusServiceUnavailable && v.request.Method == http.MethodGet:
-		w.Header().Set("Refresh", "5") // it is looked again by itself
+		w.Header().Set("Refresh", "5") // reload automatically
 	}
 	c.render(w, status, name, v.show(failure{Status: status, Text: text}))
 }
@@ -93,9 +93,9 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 	}
 	defer c.places.goAway(viewer)
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies are not to keep it back
+	w.Header().Set("X-Accel-Buffering", "no") // prevents buffering by proxies
 	stream := &stream{w: w, conn: http.NewResponseController(w)}
-	for last := [sha256.Size]byte{}; ; { // of what was sent, which may be large
+	for last := [sha256.Size]byte{}; ; { // hash of the last sent part, which may be large
 		body, err := c.liveBody(r, viewer, s)
 		hash := sha256.Sum256(body)
 		switch {
@@ -105,14 +105,14 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 		case err != nil && r.Context().Err() != nil:
 			return
 		case err != nil:
-			err, last = stream.event("stale", nil), [sha256.Size]byte{} // what follows says that it is over
+			err, last = stream.event("stale", nil), [sha256.Size]byte{} // the next event reports that the outage is over
 		case hash != last:
 			err, last = stream.event("", body), hash
 		default:
 			err = stream.alive()
 		}
 		if err != nil {
-			return // the viewer has gone
+			return // the viewer has disconnected
 		}
 		select {
 		case <-r.Context().Done():

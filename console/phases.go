@@ -57,7 +57,7 @@ func runsOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) 
 		runs = append(runs, phase{What: job.GetState(), From: started, To: end, Run: job.GetAttempt(), Reason: job.GetReason()})
 	}
 	slices.SortStableFunc(runs, func(a, b phase) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Run, b.Run)) })
-	for i := range runs { // clocks of databases may be set back
+	for i := range runs { // the database's clock may have been set back
 		if runs[i].To.Before(runs[i].From) {
 			runs[i].To = runs[i].From
 		}
@@ -85,7 +85,7 @@ func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 	case "waiting":
 		return gap(now, moment(job.GetDeadline()), time.Time{}, "ahead")
 	case "scheduled":
-		if due.After(farAway) { // it has no time of its own
+		if due.After(farAway) { // the due time is only a placeholder
 			due = now
 		}
 		return append(gap(at, now, time.Time{}, "scheduled"), gap(now, due, time.Time{}, "ahead")...)
@@ -95,7 +95,7 @@ func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 		return gap(at, now, due, what)
 	}
 	end := moment(job.GetFinishedAt())
-	if due.After(end) { // it ended before it was due
+	if due.After(end) { // ended before the due time
 		what = "scheduled"
 	}
 	return gap(at, end, due, what)

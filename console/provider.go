@@ -6,11 +6,12 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
-// A Provider is an identity provider where viewers sign in, with the authorization code
-// flow of OpenID Connect and PKCE.
+// A Provider is an identity provider through which viewers sign in. It uses the OpenID Connect
+// authorization code flow with PKCE.
 type Provider interface {
 	// Name returns the display name.
 	Name() string
@@ -64,7 +65,7 @@ func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
 		c.showLogin(w, r, http.StatusBadRequest, signIn{pending.Next, v.T("This sign-in was not started here or has expired. Try again.")})
 		return
 	case query.Get("code") == "":
-		c.options.Log.Warn("sign-in refused by the identity provider", "error", query.Get("error"))
+		c.options.Log.Warn("sign-in refused by the identity provider", "error", fmt.Sprintf("%.100q", query.Get("error"))) // anyone may send it
 		c.showLogin(w, r, http.StatusForbidden, signIn{pending.Next, v.T("The identity provider rejected the sign-in.")})
 		return
 	}

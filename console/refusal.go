@@ -49,7 +49,7 @@ var refusals = []phrase{
 	{regexp.MustCompile(`^is (\d+), more than max_running \((\d+)\); lower it or raise the cap$`), "tt", "is %s, more than max_running (%s); lower it or raise the cap"},
 }
 
-// Refusal is refusalWords for templates.
+// Refusal calls refusalWords, for templates.
 func (v *visit) Refusal(english string) string { return v.refusalWords(english) }
 
 // nextField matches the start of another field's error.

@@ -26,7 +26,7 @@ var parseTemplates = sync.OnceValues(func() (*templates, error) {
 func (t *templates) execute(name string, data *shown) ([]byte, error) {
 	var b bytes.Buffer
 	if typed := sizeOf(data.posted); typed > smallPage {
-		b.Grow(typed + smallPage) // the page repeats what was typed
+		b.Grow(typed + smallPage) // the page repeats the input
 	}
 	data.to = &b
 	err := t.set.ExecuteTemplate(&b, name, data)
@@ -84,5 +84,5 @@ func (c *Console) render(w http.ResponseWriter, status int, name string, data *s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a viewer who has gone needs no answer
+	_, _ = w.Write(body) // the viewer may have disconnected
 }

@@ -9,44 +9,44 @@ import (
 )
 
 const (
-	runSlices     = 24 // parts of a span whose jobs are counted
+	runSlices     = 24 // intervals of a span; jobs are counted in each
 	runSliceJobs  = 1000
 	runBarsHeight = 70.0
-	runBarsTop    = 14.0 // for the largest number
+	runBarsTop    = 14.0 // space for the largest number
 )
 
-// runBars shows how many jobs were created in each part of a span, by their present state.
-// It stands for the jobs of a chart that has too many to draw one by one.
+// runBars shows the number of jobs created in each part of a period, by their current
+// state. It is used if a chart has too many jobs to draw them individually.
 type runBars struct {
-	Most   int64 // of one bar
-	More   bool  // the longest bars stand for more jobs than were counted
+	Most   int64 // largest number in one bar
+	More   bool  // whether the numbers of the longest bars are lower bounds
 	Height float64
 	Bars   []runBar
 }
 
-// runBar is one part of the span.
+// runBar is one part of the period.
 type runBar struct {
 	X, Width  float64
 	From, To  time.Time
 	N         int64
-	More      bool // there are more than were counted
+	More      bool // whether N is a lower bound
 	Top       float64
 	Href      string
 	Segments  []runSegment
 	TotalText string
 }
 
-// runSegment is the jobs of a part that are in one state.
+// runSegment is the number of jobs in one state in a part of the period.
 type runSegment struct {
 	State     string
 	N         int64
 	Y, Height float64
 }
 
-// finishedOrRunning are the states of jobs that have run.
+// finishedOrRunning lists the states of jobs that have run.
 var finishedOrRunning = []string{"running", "waiting", "failed", "cancelled", "succeeded"}
 
-// runBarsOf counts the jobs of each part of the span of a chart.
+// runBarsOf counts the jobs in each part of a chart's period.
 func (v *visit) runBarsOf(g *gantt, filter *fairleadv1.ListJobsRequest) (*runBars, error) {
 	bars := &runBars{Height: runBarsTop + runBarsHeight}
 	step := g.To.Sub(g.From) / runSlices
@@ -78,7 +78,7 @@ func (v *visit) runBarsOf(g *gantt, filter *fairleadv1.ListJobsRequest) (*runBar
 	return bars, nil
 }
 
-// stack gives each segment its place, from the ground up.
+// stack computes the positions of the segments, from the bottom up.
 func (b *runBars) stack() {
 	for i := range b.Bars {
 		bar := &b.Bars[i]
@@ -92,10 +92,10 @@ func (b *runBars) stack() {
 	}
 }
 
-// CutHeight returns how much of a bar's top is hatched: the bar goes on above it.
+// CutHeight returns how much of a bar's top is hatched: the bar continues above it.
 func (b runBar) CutHeight() float64 { return min(8, b.Height()) }
 
-// Height returns how high a bar is.
+// Height returns the height of a bar.
 func (b runBar) Height() float64 {
 	sum := 0.0
 	for _, segment := range b.Segments {
@@ -104,7 +104,7 @@ func (b runBar) Height() float64 {
 	return sum
 }
 
-// RunBarTitle says what a bar is.
+// RunBarTitle describes a bar.
 func (v *visit) RunBarTitle(bar runBar) string {
 	title := v.clock(bar.From) + " – " + v.clock(bar.To) + "\n" + v.T("created in this time: %s", bar.TotalText)
 	for _, segment := range bar.Segments {

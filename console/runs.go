@@ -100,7 +100,7 @@ func loadRuns(v *visit) (any, error) {
 	}
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
-		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
+		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // do not overlap the text of the fold
 			r.Ticks = append(r.Ticks, tick{X: x, Width: ganttWidth, Text: tickText(t, step)})
 		}
 	}
@@ -114,7 +114,7 @@ func loadRuns(v *visit) (any, error) {
 	return r, nil
 }
 
-// oldestOf returns when the oldest of some jobs was created.
+// oldestOf returns the earliest creation time of jobs.
 func oldestOf(jobs []*fairleadv1.Job, latest time.Time) time.Time {
 	for _, job := range jobs {
 		if at := moment(job.GetCreatedAt()); at.Before(latest) {
@@ -124,10 +124,10 @@ func oldestOf(jobs []*fairleadv1.Job, latest time.Time) time.Time {
 	return latest
 }
 
-// Undrawn returns the width of the part of the chart whose jobs are not drawn.
+// Undrawn returns the width of the part of the chart without drawn jobs.
 func (r *runs) Undrawn() float64 { return r.Chart.X(r.Drawn) - r.Chart.Left }
 
-// UndrawnTitle says what is missing in the hatched part of a chart.
+// UndrawnTitle returns the title of the hatched part of a chart.
 func (v *visit) UndrawnTitle(drawn time.Time) string {
 	return v.T("Not drawn: jobs created before %s", v.clock(drawn))
 }
@@ -169,7 +169,7 @@ func (v *visit) ways(r *runs) {
 		r.ZoomOut = v.Here("from", from.Truncate(time.Millisecond), "to", to.Truncate(time.Millisecond))
 	}
 	for _, name := range []string{"5m", "15m", "1h", "6h"} {
-		length, _ := time.ParseDuration(name) // they are ours
+		length, _ := time.ParseDuration(name) // the names are constants
 		r.Spans = append(r.Spans, runSpan{
 			Text: v.T("Last %s", v.Dur(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
 		})
@@ -207,10 +207,10 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 			bar.Ends = v.Now
 		}
 		bar.Waits = bar.Starts
-		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // when it was due again after a failure is not kept
+		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // the due time of a retry is not stored
 			bar.Waits = due
 		}
-		if bar.Ends.Before(r.From) { // it has ended between two reads
+		if bar.Ends.Before(r.From) { // ended between two reads
 			continue
 		}
 		bars = append(bars, bar)

@@ -97,7 +97,7 @@ func (v *visit) scheduleStats(id string) (*fairleadv1.ScheduleStats, error) {
 	stats, err := v.console.stats.get(v.ctx, v.Now.Truncate(figuresRest), v.scope+"\n"+id, func(ctx context.Context) (*fairleadv1.ScheduleStats, error) {
 		return v.schedules.GetScheduleStats(ctx, request)
 	})
-	if err != nil { // a failure is not kept
+	if err != nil { // do not cache failures
 		return v.schedules.GetScheduleStats(v.ctx, request)
 	}
 	return stats, nil
@@ -115,7 +115,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 	}
 	preview, err := v.schedules.PreviewSchedule(v.ctx, &fairleadv1.PreviewScheduleRequest{Id: s.GetId(), N: n})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return nil, nil // what is stored of it cannot be read; the reason is among the facts
+		return nil, nil // the stored schedule cannot be read; the page shows the reason
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 	for _, instant := range preview.GetItems() {
 		fires = append(fires, comingFire{Instant: instant, Remark: v.clockChange(instant.GetRemark())})
 	}
-	if s.GetDelay() != nil && len(fires) > 0 { // a preview has it begin now
+	if s.GetDelay() != nil && len(fires) > 0 { // a preview starts now
 		fires[0] = comingFire{Instant: &fairleadv1.Instant{Due: s.GetNextDue(), Fire: s.GetNextFire(), Local: v.InZone(s.GetNextDue(), s.GetTimezone())}}
 	}
 	return fires, nil

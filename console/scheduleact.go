@@ -91,7 +91,7 @@ func loadScheduleEnable(v *visit) (any, error) {
 	if err == nil && len(fires.GetItems()) > 0 {
 		act.First = fires.GetItems()[0]
 	}
-	return act, nil // one that cannot be read has no next fire; enabling it says why
+	return act, nil // an unreadable schedule has no next fire; enabling it reports the reason
 }
 
 func enableSchedule(v *visit) (done, error) {

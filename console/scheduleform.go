@@ -67,7 +67,7 @@ func loadScheduleForm(v *visit) (any, error) {
 	for _, calendar := range calendars.GetItems() {
 		form.Calendars = append(form.Calendars, option{calendar.GetName(), calendar.GetName()})
 	}
-	if v.Unbound() { // others may not list kinds
+	if v.Unbound() { // other viewers may not list kinds
 		kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ func (f *scheduleFields) job(job *fairleadv1.NewJob) {
 	f.set("retry_max", func(name string) { retryOf(job).Max = f.span(name) })
 	f.set("retry_factor", func(name string) { retryOf(job).Factor = f.decimal(name) })
 	if retry := job.GetRetry(); retry.GetBase() == nil && retry.GetMax() == nil && retry.GetFactor() == 0 && !retry.GetPrecise() {
-		job.Retry = nil // the handler's
+		job.Retry = nil // handler default
 	}
 }
 

@@ -79,7 +79,7 @@ func (v *visit) scheduleRows(schedules []*fairleadv1.Schedule) ([]*scheduleRow, 
 		group.Go(func() error {
 			runs, err := v.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: s.GetId(), PageSize: sparkLength})
 			if isNotFound(err) {
-				runs, err = &fairleadv1.ListRunsResponse{}, nil // it was deleted meanwhile
+				runs, err = &fairleadv1.ListRunsResponse{}, nil // the schedule was deleted in the meantime
 			}
 			rows[i] = v.scheduleRow(s, runs.GetItems())
 			return err

@@ -35,10 +35,10 @@ func segments(whole int64, parts ...segment) []segment {
 		all[i].W = max(segmentWidth, barWidth*float64(all[i].N)/float64(whole))
 		used += all[i].W
 	}
-	// What narrow parts were given is taken from the wide ones, in proportion.
+	// Take the width added to narrow parts from the wide ones, in proportion.
 	bound := barWidth
 	if sum < whole {
-		bound -= segmentWidth // something is still to do, and that can be seen too
+		bound -= segmentWidth // keep remaining work visible too
 	}
 	if spare := used - segmentWidth*float64(len(all)); used > bound && spare > 0 {
 		shrink := max(0, (bound-segmentWidth*float64(len(all)))/spare)

@@ -114,7 +114,7 @@ func (v *visit) refusal(err error) (status int, text string) {
 	case connect.CodeNotFound:
 		return http.StatusNotFound, v.refusalWords(refused.Message())
 	case connect.CodeInvalidArgument:
-		return http.StatusBadRequest, v.refusalWords(strings.TrimPrefix(refused.Message(), "invalid: ")) // the status says it
+		return http.StatusBadRequest, v.refusalWords(strings.TrimPrefix(refused.Message(), "invalid: ")) // the status already says so
 	case connect.CodeFailedPrecondition:
 		return http.StatusConflict, v.refusalWords(refused.Message())
 	case connect.CodeResourceExhausted:

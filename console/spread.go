@@ -56,7 +56,7 @@ func (p *plan) offset(jitter time.Duration) time.Duration {
 	other.Jitter = jitter
 	timing, err := schedule.NewTiming(&other, nil)
 	if err != nil {
-		return 0 // it was read before
+		return 0 // the timing was already parsed successfully
 	}
 	return timing.Offset()
 }

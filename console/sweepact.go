@@ -43,7 +43,7 @@ func (v *visit) SweepButtons(s *fairleadv1.Sweep) []button[*fairleadv1.Sweep] {
 	return offered(sweepButtons, s)
 }
 
-// ItemsToRetry is itemsToRetry for templates.
+// ItemsToRetry calls itemsToRetry, for templates.
 func (v *visit) ItemsToRetry(s *fairleadv1.Sweep) int64 { return itemsToRetry(s) }
 
 // loadSweepAct loads the sweep for a form.

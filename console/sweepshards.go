@@ -48,7 +48,7 @@ func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[
 		}
 		first, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: shard.GetJobId()})
 		if err != nil {
-			return nil // the job has just gone; the next look knows more
+			return nil // the job was just deleted; the next update shows the current state
 		}
 		running, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
 			Kind: []string{first.GetKind()}, State: []string{"running"}, Tenant: []string{s.GetTenant()}, PageSize: bulkWindow,

@@ -39,6 +39,6 @@ func proportions(shares []share, cells int64) []int64 {
 			largest = i
 		}
 	}
-	all[largest] += left // what rounding has left over, or taken too much
+	all[largest] += left // compensates for rounding
 	return all
 }

@@ -17,7 +17,7 @@ const throughputPoints = 360
 
 // throughput returns the figures for a chart of starts and running jobs. For the whole
 // cluster these are recorded, whether or not a page is open; for the tenants of a bound
-// viewer, the console remembers what it has shown.
+// viewer, the console remembers the numbers already shown.
 func (v *visit) throughput(total *fairleadv1.Usage, span time.Duration) (figures, series string, err error) {
 	if v.Bound() {
 		return v.watchedThroughput("", total)

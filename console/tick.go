@@ -61,7 +61,7 @@ func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, build f
 	return value, err
 }
 
-// share is get, and also reports whether this call started the computation.
+// share does the same as get, and also reports whether this call started the computation.
 func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
 	entry, own := p.join(ctx, tickOf(now), key, build)
 	defer p.leave(entry)
@@ -87,12 +87,12 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 	if len(p.entries) < cmp.Or(p.most, mostShared) {
 		p.entries[key] = entry
 	}
-	go func() { // ends with build, within makePatience
+	go func() { // ends with build, after makePatience at the latest
 		defer cancel()
 		defer close(entry.done)
 		defer func() { p.weigh(entry) }()
 		defer func() {
-			if problem := recover(); problem != nil { // as net/http does: a page is lost, not the node
+			if problem := recover(); problem != nil { // like net/http: the page fails, not the node
 				entry.err = fmt.Errorf("panic: %v\n%s", problem, debug.Stack())
 			}
 		}()

@@ -44,7 +44,7 @@ func layTimeline(phases []phase, width float64) []stretch {
 	if folds > 0 {
 		fold = min(foldWidth, width/2/float64(folds))
 	}
-	room := max(0, width-fold*float64(folds)-least) // for what is drawn to scale
+	room := max(0, width-fold*float64(folds)-least) // for parts drawn to scale
 	x := 0.0
 	for i := range out {
 		s := &out[i]

@@ -64,7 +64,7 @@ func loadTokenAct(v *visit) (any, error) {
 }
 
 func deleteToken(v *visit) (done, error) {
-	id, _ := number(v.Value("id")) // the API refuses what is none
+	id, _ := number(v.Value("id")) // the API rejects an invalid ID
 	_, err := v.tokens.DeleteToken(v.ctx, &fairleadv1.DeleteTokenRequest{Id: id})
 	return done{Notice: v.T("The token was revoked. All servers reject it within a few seconds."), To: "/tokens"}, err
 }

@@ -35,8 +35,8 @@ func (c *Console) identify(r *http.Request) (*viewer, error) {
 	v.token = cookie.Value
 	err = c.introduce(r, v)
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
-		// Browsers send a cookie to all ports of a machine: it may be of another service,
-		// while this one needs no token.
+		// Browsers send a cookie to all ports of a machine: it may belong to another service,
+		// while this one requires no token.
 		if unasked := c.stranger(r, ""); c.introduce(r, unasked) == nil {
 			return unasked, nil
 		}

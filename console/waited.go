@@ -43,7 +43,7 @@ const noticed = time.Second
 func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 	answer, err := v.jobs.GetJobHistory(v.ctx, &fairleadv1.GetJobRequest{Id: job.GetId()})
 	if connect.CodeOf(err) == connect.CodeNotFound {
-		return nil, nil // it is gone by now
+		return nil, nil // the job was deleted
 	}
 	if err != nil {
 		return nil, err

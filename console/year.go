@@ -47,7 +47,7 @@ func (e *exclusions) of(day time.Time) (why []exclusion) {
 		why = append(why, exclusion{Date: date})
 	}
 	for _, r := range e.ranges {
-		if r.GetFrom() <= date && date <= r.GetTo() { // dates of this form are in the order of their texts
+		if r.GetFrom() <= date && date <= r.GetTo() { // strings in this form sort by date
 			why = append(why, exclusion{From: r.GetFrom(), To: r.GetTo()})
 		}
 	}
@@ -107,7 +107,7 @@ func yearPicture(year int, today time.Time, days *exclusions) (months []monthPic
 	days = days.within(january)
 	for month := time.January; month <= time.December; month++ {
 		first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-		blank := (int(first.Weekday()) + 6) % 7 // days of the first week that are of the month before
+		blank := (int(first.Weekday()) + 6) % 7 // days of the previous month in the first week
 		picture := monthPicture{Month: month, Width: monthWidth, Height: monthHead + 6*dayHeight}
 		for day := first; day.Month() == month; day = day.AddDate(0, 0, 1) {
 			place := blank + day.Day() - 1

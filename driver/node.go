@@ -39,7 +39,7 @@ func NormalizeNode(n *fairlead.Node) error {
 		c.Name(fmt.Sprintf("queues[%d]", i), queue, fairlead.MaxName)
 	}
 	for i, d := range n.Defaults {
-		// The defaults must satisfy what a job must.
+		// The defaults must satisfy the same rules as a job.
 		probe := fairlead.Job{Kind: d.Kind, Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}
 		if invalid := (*fairlead.InvalidError)(nil); errors.As(fairlead.NormalizeJobs([]*fairlead.Job{&probe}), &invalid) {
 			c.Adopt(fmt.Sprintf("defaults[%d].", i), invalid.Fields)

@@ -80,8 +80,8 @@ const (
 
 // Queue is a queue that a node serves.
 type Queue struct {
-	Name  string
-	Slots int // slots reserved for it; zero shares the node's slots
+	Name  string // name of the queue
+	Slots int    // slots reserved for it; zero shares the node's slots
 }
 
 func (o Options) withDefaults() Options {

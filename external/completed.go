@@ -39,11 +39,12 @@ func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if b.Tenant != job.Tenant || b.Notify != message.URL || message.Number < 1 || message.Number > b.Completions || message.ID != batch.CompletionID(b.ID, message.Number) {
-		// A program with a Client may enqueue such a job; only a batch may speak in our name.
+		// A program with a Client may enqueue such a job, but only a batch may send messages in
+		// the service's name.
 		return fairlead.Fatal(fmt.Errorf("batch %d did not send this message", b.ID))
 	}
 	if message.Number == b.Completions && !b.EndedAt.IsZero() {
-		// It has not been opened again: what the store knows counts.
+		// The batch was not reopened, so the stored state counts.
 		message.State, message.Tally, message.EndedAt = b.State(), b.Tally, b.EndedAt
 	}
 	key, err := c.client.SigningKey(ctx, b.Tenant)

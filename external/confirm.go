@@ -53,7 +53,7 @@ func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice
 			return known(n.Event, stored, run), nil
 		}
 	}
-	// Of a run after which the handler snoozed, only its number is left.
+	// A run that ended with a snooze leaves only its number.
 	if n.Event == eventTimeout && n.Attempt >= 1 && n.Attempt <= stored.Attempt {
 		return known(n.Event, stored, run), nil
 	}

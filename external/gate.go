@@ -39,7 +39,8 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != call.URL || call.Run < 1 || call.Run > s.Run {
-		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
+		// A program with a Client may enqueue such a job, but only a sweep may send messages in
+		// the service's name.
 		return fairlead.Fatal(fmt.Errorf("sweep %d is not waiting at a gate with this URL", s.ID))
 	}
 	event, awaited := "sweep_waiting", sweep.Waiting
@@ -47,7 +48,7 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 		event, awaited = "sweep_resumed", sweep.Running
 	}
 	if s.State != awaited || s.Run != call.Run {
-		return nil // it has gone on meanwhile
+		return nil // the sweep has continued in the meantime
 	}
 	key, err := c.client.SigningKey(ctx, s.Tenant)
 	if err != nil {

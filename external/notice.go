@@ -97,7 +97,8 @@ func (n notice) url(to fairlead.Tenant) string {
 // meantime.
 func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	if job.Tenant != NoticeTenant {
-		// Who may act for one tenant must not speak to another in our name.
+		// Callers that may act for one tenant must not send messages to another in the service's
+		// name.
 		return fairlead.Fatal(fmt.Errorf("notices belong to tenant %q; this job belongs to %q", NoticeTenant, job.Tenant))
 	}
 	var n notice

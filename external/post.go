@@ -22,7 +22,7 @@ func (c *Courier) post(ctx context.Context, to recipient, url string, job *fairl
 	return c.postAs(ctx, "", to, url, job, idempotencyKey, message)
 }
 
-// postAs is like post, for a message with an ID of its own. It also signs the message
+// postAs sends a message like post, with an ID of its own. It also signs the message
 // according to Standard Webhooks.
 func (c *Courier) postAs(ctx context.Context, id string, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
 	body, err := json.Marshal(message)

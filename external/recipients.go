@@ -69,7 +69,7 @@ func (r *recipients) read(ctx context.Context, name string) (recipient, error) {
 	}
 	found.Tenant = tenant
 	if tenant.StartURL == "" && tenant.FailURL == "" && tenant.TimeoutURL == "" {
-		return found, nil // nothing will be signed
+		return found, nil // no message needs a signature
 	}
 	found.key, err = r.client.SigningKey(ctx, name)
 	return found, err

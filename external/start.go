@@ -41,7 +41,7 @@ func (c *Courier) start(ctx context.Context, job *fairlead.Job) error {
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	// Each lease is a run of its own: only the same one may be taken for a repeat.
+	// Each lease is a separate run: only requests of the same lease are repeats.
 	key := fmt.Sprintf("fairlead-%d-%d", job.ID, job.Fence)
 	if err := c.post(ctx, to, to.StartURL, job, key, c.orderFor(job, timeout)); err != nil {
 		return err

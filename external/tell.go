@@ -56,7 +56,7 @@ func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 		if problem == nil && stored.State == fairlead.Failed && stored.Fence == job.Fence {
 			return stored
 		}
-		// It is gone or retried already: what the node knows must do until it is confirmed.
+		// The job was deleted or retried already: use the node's data until it is confirmed.
 		own := *job
 		own.Reason = fairlead.ReasonError
 		if err != nil {

@@ -3,15 +3,15 @@ package hold
 import "time"
 
 const (
-	// SampleEvery is the length of the time that one sample describes.
+	// SampleEvery is the length of the period that a sample covers.
 	SampleEvery = 10 * time.Second
-	// SamplesKept is the number of samples that are stored: those of one day.
+	// SamplesKept is the maximum number of stored samples: those of one day.
 	SamplesKept = 24 * 60 * 6
 )
 
-// Sample holds the activity of the cluster during one SampleEvery.
+// A Sample is the cluster's activity during one SampleEvery interval.
 type Sample struct {
-	At      time.Time // end of the time that it describes
+	At      time.Time // end of the period
 	Started float64   // jobs started per second
-	Running int       // jobs that were running when the sample was taken
+	Running int       // running jobs at that time
 }

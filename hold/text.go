@@ -18,7 +18,7 @@ func compareCauses(a, b Cause) int {
 	)
 }
 
-// Text describes the hold for users.
+// Text returns a human-readable description of the hold.
 func (h Hold) Text() string {
 	switch h.Code {
 	case fairlead.IsPaused:
@@ -44,7 +44,7 @@ func (c Cause) whose() string {
 	switch {
 	case c.Scope == fairlead.LimitGlobal:
 		return "the cluster"
-	case c.Scope == fairlead.LimitTenant && c.Tenant == "": // its name is not for the reader
+	case c.Scope == fairlead.LimitTenant && c.Tenant == "": // the name is hidden
 		return "the parent of the tenant"
 	}
 	return fmt.Sprintf("%s %q", c.Scope, c.Name())

@@ -33,10 +33,10 @@ const (
 	pruneChunk = 1000
 )
 
-// A Witness records what keeps jobs waiting. Every node has one; one of them at a time
-// stores its findings. Its memory is a copy of the stored data, except for the times when
-// causes were last seen: if the witness dies, its successor uses the time of the last look
-// instead.
+// A Witness records what keeps jobs waiting. Every node has a witness, but only one witness
+// at a time stores its findings. Its memory is a copy of the stored data, except for the
+// times at which it last saw each cause. If the witness dies, its successor uses the time of
+// the last look instead.
 type Witness struct {
 	store Source
 	every time.Duration
@@ -50,15 +50,15 @@ type Witness struct {
 	record  *record
 }
 
-// NewWitness returns a witness that looks at this interval and retains holds for the keep
-// period.
+// NewWitness returns a witness that looks at intervals of every and retains holds for the
+// period keep.
 func NewWitness(store Source, every, keep time.Duration) *Witness {
 	return &Witness{store: store, every: every, keep: keep}
 }
 
-// Look performs a look, unless another node is the witness or it is too early. After an
-// error, the stored data is either unchanged or complete, and the next look continues from
-// there.
+// Look performs a look, unless another node is the witness or the next look is not due yet.
+// After an error, the stored data is either unchanged or complete, and the next look
+// continues from there.
 func (w *Witness) Look(ctx context.Context) error {
 	if time.Now().Before(w.rest) {
 		return nil
@@ -77,7 +77,7 @@ func (w *Witness) Look(ctx context.Context) error {
 	}
 	kept, err := w.look(ctx, standing)
 	if err != nil || !kept {
-		w.version, w.idle = 0, false // what is stored now is not known here
+		w.version, w.idle = 0, false // the stored state is unknown here
 		return err
 	}
 	if err := w.sample(ctx); err != nil {
@@ -86,7 +86,7 @@ func (w *Witness) Look(ctx context.Context) error {
 	return w.prune(ctx)
 }
 
-// sample stores how much runs, once every SampleEvery, whether or not jobs wait.
+// sample stores the current activity, once every SampleEvery, whether or not jobs wait.
 func (w *Witness) sample(ctx context.Context) error {
 	if now := time.Now(); now.Sub(w.sampled) >= SampleEvery {
 		w.sampled = now
@@ -124,7 +124,7 @@ func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
 	w.record.compare(&found, sight, lostLooks*pause)
 	idle := !sight.Waits && w.record.empty()
 	if idle && w.idle && pause == w.every && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
-		return true, nil // the last look said that it stands for this one
+		return true, nil // the last look covers this one
 	}
 	found.Due = took + pause + lateLooks*max(w.every, took)
 	if idle {

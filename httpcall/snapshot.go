@@ -20,28 +20,28 @@ const (
 	keptHeaders = 64
 )
 
-// Snapshot is the stored record of a call: the output of a job that succeeded, and the
-// progress of one that failed or waits for its callback. It contains no secrets.
+// Snapshot is the stored record of a call. It is the output of a job that succeeded, and the
+// progress of a job that failed or waits for its callback. It contains no secrets.
 type Snapshot struct {
-	Status         int       `json:"status,omitempty"` // zero if there was no answer
-	DurationMS     int64     `json:"duration_ms"`
-	ErrorClass     Class     `json:"error_class,omitempty"`
-	Error          string    `json:"error,omitempty"`
-	IdempotencyKey string    `json:"idempotency_key"`
-	Attempt        int       `json:"attempt"`
-	Failures       int       `json:"failures,omitempty"` // failures of the job before this call
-	Request        Message   `json:"request"`
-	Response       *Message  `json:"response,omitempty"`
-	At             time.Time `json:"at"` // start of the call
+	Status         int       `json:"status,omitempty"`      // zero if there was no answer
+	DurationMS     int64     `json:"duration_ms"`           // duration of the call in milliseconds
+	ErrorClass     Class     `json:"error_class,omitempty"` // class of the failure; empty if there was none
+	Error          string    `json:"error,omitempty"`       // text of the failure
+	IdempotencyKey string    `json:"idempotency_key"`       // value of the Idempotency-Key header
+	Attempt        int       `json:"attempt"`               // number of the attempt, counted from 1
+	Failures       int       `json:"failures,omitempty"`    // failures of the job before this call
+	Request        Message   `json:"request"`               // request as sent, without secrets
+	Response       *Message  `json:"response,omitempty"`    // answer of the target; nil if there was none
+	At             time.Time `json:"at"`                    // start of the call
 }
 
-// Message is a request or an answer.
+// Message is an HTTP request or response.
 type Message struct {
 	Method    string            `json:"method,omitempty"`
 	URL       string            `json:"url,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
-	Body      string            `json:"body,omitempty"` // at most 16 KiB
-	Truncated bool              `json:"truncated,omitempty"`
+	Body      string            `json:"body,omitempty"`      // at most 16 KiB
+	Truncated bool              `json:"truncated,omitempty"` // whether Body was truncated
 }
 
 // setBody keeps the beginning of a text.

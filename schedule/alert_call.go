@@ -39,7 +39,7 @@ type occasion struct {
 
 	Missed     *int    `json:"missed"` // instants, as far as they were counted
 	MissedFrom *string `json:"missed_from"`
-	RunLater   *int    `json:"run_later"` // those of them that are run now
+	RunLater   *int    `json:"run_later"` // number of missed instants that are run now
 }
 
 // alertTime writes times as the API does.
@@ -58,8 +58,8 @@ func (o occasion) about(run Fire, failures int) occasion {
 	return o
 }
 
-// AlertJob returns the job that reports an event as configured in the schedule's Alert.
-// Its args are those of package httpcall, which also validates them.
+// AlertJob returns a job like those that report events according to the schedule's Alert.
+// The job's args have the format of package httpcall, which also validates them.
 func (s *Schedule) AlertJob() *fairlead.Job {
 	return s.alertJob(occasionOf(AlertFailure, s, s.UpdatedAt).about(Fire{}, 1))
 }

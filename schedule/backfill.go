@@ -40,7 +40,7 @@ func (s *Schedule) fill(v View, b Backfill, began time.Time, instants []time.Tim
 		if b.Newest {
 			next.Order = began.Add(-due.Sub(b.From))
 		}
-		d.add(next, b.Serial) // those that wait for each other are not too many
+		d.add(next, b.Serial) // serial runs do not exceed MaxConcurrency
 	}
 	return d.plan, passedOver, nil
 }

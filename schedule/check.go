@@ -23,7 +23,7 @@ const (
 	defaultCatchUpWindow = 24 * time.Hour
 )
 
-// Normalize fills in the defaults of a schedule about to be stored. It returns an
+// Normalize fills in the defaults of a schedule that is about to be stored. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(s *Schedule) error {
 	var c complaints
@@ -36,7 +36,7 @@ func Normalize(s *Schedule) error {
 	s.checkTiming(&c)
 	s.checkPolicies(&c)
 	if s.Alert != nil {
-		alert := *s.Alert // it may be the caller's own
+		alert := *s.Alert // a copy, because the original may belong to the caller
 		alert.normalize(&c)
 		s.Alert = &alert
 	}

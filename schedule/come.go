@@ -9,18 +9,18 @@ import (
 // second and had a long grace goes on with the rest at the next look.
 const most = 1000
 
-// span is instants that were missed: from the first one on, before another moment.
+// span is a range of missed instants: from the first one on, before another moment.
 type span struct {
 	from, before time.Time
 }
 
-// arrivals are the instants that have come and that a schedule was not decided about.
+// arrivals are the instants that have come since the last decision about a schedule.
 type arrivals struct {
-	missed span        // those that were missed, caught up or not
-	late   []time.Time // those that are to be run though they are late
-	come   []time.Time // those that are on time
-	next   time.Time   // the first behind all of them; zero if there is none
-	chosen time.Time   // up to here a later plan runs what this one has no room for; zero: nothing is left
+	missed span        // missed instants, caught up or not
+	late   []time.Time // late instants to run
+	come   []time.Time // instants that are on time
+	next   time.Time   // first instant after all of these; zero if there is none
+	chosen time.Time   // end of the instants for which this plan has no room and which a later plan runs; zero if none are left
 }
 
 // arrivals returns the instants that have come by now. Instants that are up to grace late are
@@ -57,7 +57,7 @@ func (s *Schedule) come(t *Timing, has arrivals, first, moment time.Time, grace 
 	come, has.next = instantsUpTo(t, has.next, now)
 	has.late, has.come = append(has.late, caughtUp(s, t, has.missed, moment)...), append(has.come, come...)
 	if !has.next.IsZero() && !has.next.After(now) {
-		has.chosen = now // they are on time, however long it takes to act upon them
+		has.chosen = now // these instants stay on time, even if later plans act on them late
 	}
 	return has
 }

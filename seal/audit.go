@@ -11,8 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// WrapAccess seals the states of objects in the audit log, from before and after each
-// action. Actor, action, subject and time stay readable.
+// WrapAccess returns a store that seals the states of objects in its audit log, as they were
+// before and after each action. The actor, the action, the subject and the time stay
+// readable.
 func WrapAccess(store access.Store, codec Codec) access.Store {
 	return accessStore{store, coder{codec}}
 }
@@ -74,7 +75,7 @@ func orText(document json.RawMessage) json.RawMessage {
 	if document == nil || json.Valid(document) && len(document) <= fairlead.MaxArgs {
 		return document
 	}
-	text, _ := json.Marshal(string(document)) // a string can be marshalled
+	text, _ := json.Marshal(string(document)) // encoding a string cannot fail
 	return text
 }
 
@@ -86,7 +87,7 @@ func (s accessStore) AuditLog(ctx context.Context, filter access.Filter) ([]acce
 		if _, is := envelope.Take(e.After); !is {
 			e.After = s.openReason(e.After)
 		}
-		_ = s.openAll(&e.Before, &e.After) // it is shown as it is
+		_ = s.openAll(&e.Before, &e.After) // shown sealed if it cannot be opened
 	}
 	return entries, err
 }
@@ -102,7 +103,7 @@ func (c coder) openReason(after json.RawMessage) json.RawMessage {
 	if c.openText(&reason, forReasons) != nil {
 		return after
 	}
-	members["reason"], _ = json.Marshal(reason) // a string can be marshalled
+	members["reason"], _ = json.Marshal(reason) // encoding a string cannot fail
 	opened, err := json.Marshal(members)
 	if err != nil {
 		return after

@@ -28,13 +28,13 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	found, err := s.Store.Batches(ctx, filter)
 	for i := range found {
-		_ = s.openBatch(&found[i].Batch) // it is shown as it is
+		_ = s.openBatch(&found[i].Batch) // shown sealed if it cannot be opened
 	}
 	return found, err
 }
 
 // AddChunks implements batch.Store. It returns ErrInvalid if a task contains a sealed value
-// that this program cannot open: then the tasks were read from an earlier pass.
+// that this program cannot open. This happens if the tasks were read from an earlier pass.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	sealed, err := s.sealNewChunks(chunks)
 	if err != nil {
@@ -50,13 +50,13 @@ func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 // Chunks implements batch.Store. Values that cannot be opened stay sealed.
 func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	chunks, err := s.Store.Chunks(ctx, id, filter)
-	_ = s.openChunks(chunks) // it is shown as it is, and AddChunks refuses it
+	_ = s.openChunks(chunks) // shown sealed if it cannot be opened, and rejected by AddChunks
 	return chunks, err
 }
 
-// Conduct implements batch.Store. It opens a batch for act and stores its sealed values
-// again unchanged unless act has changed them. If the batch cannot be opened, it is left to
-// a program that has the key.
+// Conduct implements batch.Store. It opens a batch for act. If act does not change the
+// batch's sealed values, Conduct stores them again unchanged. If the batch cannot be opened,
+// Conduct leaves it to a program that has the key.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
 	return s.Store.Conduct(ctx, id, wait, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		stored := b.Batch
@@ -102,7 +102,7 @@ func adoptBatch(b, from *batch.Batch) {
 	b.Info, b.Then, b.Notify = from.Info, from.Then, from.Notify
 }
 
-// sealNewChunks is like sealChunks, for tasks supplied by a caller.
+// sealNewChunks seals chunks like sealChunks, for tasks supplied by a caller.
 func (c coder) sealNewChunks(chunks []batch.Chunk) ([]batch.Chunk, error) {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {

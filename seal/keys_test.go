@@ -75,7 +75,7 @@ func TestKeysThatCannotBeMeantAreRefused(t *testing.T) {
 	for want, all := range map[string][]seal.Key{
 		"it must have 1 to 255":      {{ID: "", Secret: good}},
 		"has 5 bytes; AES-256 needs": {{ID: "a", Secret: []byte("short")}},
-		`two keys with the ID "a"`:   {{ID: "a", Secret: good}, {ID: "a", Secret: good}},
+		`duplicate key ID "a"`:       {{ID: "a", Secret: good}, {ID: "a", Secret: good}},
 	} {
 		if _, err := seal.NewKeys(all[0], all[1:]...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

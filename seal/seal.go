@@ -33,8 +33,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// A Codec encrypts and decrypts values. It must be safe for concurrent use, and it is
-// called for every job.
+// A Codec encrypts and decrypts values. It must be safe for concurrent use. Stores call it
+// for every job.
 type Codec interface {
 	// Seal encrypts with the current key. With a label, equal plain texts must produce equal
 	// sealed texts, because stores compare the answers for a job by their stored form.
@@ -53,7 +53,7 @@ func (c coder) close(document json.RawMessage) (json.RawMessage, error) {
 	return c.closeAs("", document)
 }
 
-// closeAs is close with a label.
+// closeAs does the same as close, with a label.
 func (c coder) closeAs(label string, document json.RawMessage) (json.RawMessage, error) {
 	if document == nil {
 		return nil, nil

@@ -35,7 +35,7 @@ func (c coder) closeText(text *string, why purpose) error {
 // openText opens a string. It leaves a string unchanged that was not sealed for the
 // purpose.
 func (c coder) openText(text *string, why purpose) error {
-	if !strings.HasPrefix(*text, "{") { // nearly all texts that were not sealed
+	if !strings.HasPrefix(*text, "{") { // true for nearly all unsealed strings
 		return nil
 	}
 	opened, err := c.open(json.RawMessage(*text))

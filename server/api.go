@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
@@ -28,6 +29,7 @@ import (
 type Service struct {
 	http.Handler
 	auditor *auditor
+	workers *Workers
 }
 
 // New returns the service of a node and its store.
@@ -75,7 +77,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		}
 		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
+	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
 // around returns endpoints whose calls pass through the desk.
@@ -89,7 +91,10 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 
 // Run performs the background work of the service until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	s.auditor.writeSums(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.auditor.writeSums(ctx) })
+	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Wait()
 	return nil
 }
 
@@ -165,12 +170,15 @@ func newServices(store Store, options Options) *services {
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
+	sweeps := NewSweeps(knowing{own}, stopping)
+	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
 	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
+	schedules.permit = own.checkSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), sweeps, whatIfs(own, schedules, calendars), masks,
 	}
 }
 
@@ -181,14 +189,14 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 		"JobService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is about many
+				return nil, nil // concerns many jobs
 			}
 			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
 		},
 		"BatchService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetId() int64 })
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: about.GetId()})
 		},
@@ -236,7 +244,7 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 		"BulkService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.GetBulkRequest)
 			if !ok {
-				return nil, nil // it is new
+				return nil, nil // new object
 			}
 			return s.bulks.GetBulk(ctx, about)
 		},

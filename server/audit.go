@@ -58,7 +58,7 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 	entry.Subject = subjectOf(endpoint, request)
 	var before proto.Message
 	if read := a.before[endpoint.Method.Parent().Name()]; read != nil {
-		before, _ = read(ctx, request) // what cannot be read is not shown
+		before, _ = read(ctx, request) // left out if it cannot be read
 	}
 	answer, err := next(ctx, request)
 	if refused(err) {
@@ -72,7 +72,7 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 		entry.Error = "it is unknown whether this happened"
 	}
 	entry.Before, entry.After = shown(before), shown(after)
-	entry.Tenant = tenantIn(after, before)
+	entry.Tenant = tenantIn(after, before, request)
 	a.write(ctx, entry)
 	return answer, err
 }
@@ -87,7 +87,7 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {
-		for _, e := range entries { // not as its "error": no outage is to withhold what is written nowhere else
+		for _, e := range entries { // not as the "error" attribute: log limits during outages must not drop entries stored nowhere else
 			a.log.Error("audit log write failed", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "cause", err)
 		}
 	}
@@ -101,7 +101,7 @@ func refused(err error) bool {
 		}
 	}
 	var own *rest.Error
-	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the business did not answer
+	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the gate did not respond
 }
 
 // subjectOf returns the object of a request, such as "queue:mail".

@@ -60,7 +60,7 @@ func (s *sums) refused(from, action, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sum) >= failureMemory {
-		from = "" // of very many
+		from = "" // one of very many addresses
 	}
 	s.of(summedCall{from: from, action: action, refusal: why}).Requests++
 }
@@ -85,7 +85,7 @@ func (s *sums) take() []access.Entry {
 	for call, sum := range taken {
 		after, err := json.Marshal(sum)
 		if err != nil {
-			continue // it is made of numbers
+			continue // encoding numbers cannot fail
 		}
 		entries = append(entries, access.Entry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after, Error: call.refusal})
 	}

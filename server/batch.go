@@ -79,7 +79,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	batches, err := s.client.List(bounded, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
 		States: texts[batch.State](in.GetState()), Creators: in.GetCreator(), Envs: in.GetEnv(),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
 		return &csvLines{meter: &meter{from: body}}, nil
 	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json":
 		return newJSONLines(body), nil
-	case "", "application/x-www-form-urlencoded", "application/octet-stream", "text/plain": // what programs say of anything
+	case "", "application/x-www-form-urlencoded", "application/octet-stream", "text/plain": // generic types that programs send for any content
 		if first, err := body.Peek(1); err == nil && first[0] == '{' {
 			return newJSONLines(body), nil
 		}
@@ -75,7 +75,7 @@ func blamed(err error, line int, names map[string]string) error {
 			field = name
 		}
 		at := fmt.Sprintf("line %d", line)
-		if field != "body" { // the whole of it
+		if field != "body" { // the whole body
 			at += ", " + field
 		}
 		out.Fields = append(out.Fields, fairlead.FieldError{Field: at, Message: f.Message})
@@ -116,7 +116,7 @@ func (l *jsonLines) read() ([]byte, error) {
 	for l.lines.Scan() {
 		l.line++
 		if line := bytes.TrimSpace(l.lines.Bytes()); len(line) > 0 {
-			return slices.Clone(line), nil // what is decoded keeps parts of it
+			return slices.Clone(line), nil // decoded values refer to it
 		}
 	}
 	switch err := l.lines.Err(); {
@@ -208,7 +208,7 @@ func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
 	}
 	for i, name := range names {
 		if i == 0 {
-			name = strings.TrimPrefix(name, "\ufeff") // some programs begin texts with it
+			name = strings.TrimPrefix(name, "\ufeff") // byte order mark, which some programs write
 		}
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
@@ -263,7 +263,7 @@ func (l *csvLines) next() (batch.Change, error) {
 	}
 	var change batch.Change
 	for i, value := range record {
-		value = strings.Clone(strings.TrimSpace(value)) // the row's text is shared by its cells
+		value = strings.Clone(strings.TrimSpace(value)) // the cells share the memory of the row
 		if value == "" {
 			continue
 		}

@@ -62,7 +62,7 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 		var invalid *fairlead.InvalidError
 		switch {
 		case errors.As(err, &invalid) && repeats(faults, invalid):
-			return nil, faults // the lines cannot be read any further
+			return nil, faults // the rest cannot be parsed
 		case errors.As(err, &invalid):
 			faults.Fields = append(faults.Fields, invalid.Fields...)
 		case err != nil:

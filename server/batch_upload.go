@@ -39,7 +39,7 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	ctx := r.Context()
 	if err := admit(ctx, u.endpoint); err != nil {
-		return nil, err // before anything is read
+		return nil, err // before reading the body
 	}
 	query := r.URL.Query()
 	dry, err := dryRun(query)
@@ -66,12 +66,13 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	if err := rest.Check(above); err != nil {
 		return nil, err
 	}
-	if dry { // nothing is done that the audit log is for
+	if dry { // a dry run needs no audit log entry
 		return endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 			return u.rehearse(ctx, above, lines)
 		})(ctx, above)
 	}
-	// An upload may last: no task is stored for a caller that is not believed any more.
+	// An upload may take long. No task is stored after the caller's credential has become
+	// invalid.
 	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		batch, err := u.store(ctx, above, lines)
 		if err != nil {
@@ -153,7 +154,7 @@ func within(place string, err error) error {
 	for _, f := range invalid.Fields {
 		field := place + "." + f.Field
 		if f.Field == "body" {
-			field = place // the whole of it
+			field = place // the whole field
 		}
 		out.Fields = append(out.Fields, fairlead.FieldError{Field: field, Message: f.Message})
 	}

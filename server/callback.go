@@ -138,7 +138,7 @@ func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callback
 	if run.now, err = c.store.Now(ctx); err != nil {
 		return run, err
 	}
-	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // it has expired
+	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // the token has expired
 		return run, err
 	}
 	run.job, err = c.store.Get(ctx, id)

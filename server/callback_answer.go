@@ -29,7 +29,7 @@ type callbackAnswer struct {
 
 // span returns the requested extension.
 func (a callbackAnswer) span() time.Duration {
-	const most = 1000 * 24 * time.Hour // more than any job waits
+	const most = 1000 * 24 * time.Hour // longer than any job waits
 	return time.Duration(min(a.ExtendSeconds, most.Seconds()) * float64(time.Second))
 }
 
@@ -76,5 +76,5 @@ func (r callbackReply) send(w http.ResponseWriter) {
 	if !r.Deadline.IsZero() {
 		deadline = fmt.Sprintf(",\"deadline\":%q", r.Deadline.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 	}
-	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q%s}\n", r.Job, r.Status, deadline) // a caller that has gone needs no answer
+	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q%s}\n", r.Job, r.Status, deadline) // the caller may have disconnected
 }

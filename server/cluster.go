@@ -91,7 +91,7 @@ func scopeTo(scope fairlead.LimitScope, name string) string {
 	return string(scope) + ":" + name
 }
 
-// scopeOf is the inverse of scopeTo.
+// scopeOf parses the API form of a limit's scope. It reverses scopeTo.
 func scopeOf(text string) (scope fairlead.LimitScope, name string, err error) {
 	before, name, named := strings.Cut(text, ":")
 	switch scope = fairlead.LimitScope(before); {
@@ -113,7 +113,7 @@ func limitTo(use fairlead.LimitUse) *fairleadv1.Limit {
 	}
 }
 
-// limitOf is the inverse of limitTo, without the usage.
+// limitOf converts a limit from its API form, ignoring the usage.
 func limitOf(in *fairleadv1.Limit) (fairlead.Limit, error) {
 	scope, name, err := scopeOf(in.GetScope())
 	return fairlead.Limit{

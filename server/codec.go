@@ -63,7 +63,7 @@ type gunzip struct {
 
 // Reset starts another message.
 func (g *gunzip) Reset(from io.Reader) error {
-	g.left = rest.MaxBody + 1 // one more shows that it is too large
+	g.left = rest.MaxBody + 1 // one more to detect messages that are too large
 	return g.Reader.Reset(from)
 }
 

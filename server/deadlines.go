@@ -43,7 +43,7 @@ func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := http.NewResponseController(w)
 		answer := &timedWriter{ResponseWriter: w, conn: conn, http2: r.ProtoMajor == 2}
-		defer answer.extend() // net/http writes what is left
+		defer answer.extend() // for the data that net/http writes after the handler
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(answer, r)
 			return
@@ -53,7 +53,7 @@ func withDeadlines(next http.Handler) http.Handler {
 		own := *r
 		own.Body = timed
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
-			own.Body, own.ContentLength = http.NoBody, 0 // what is sent with these means nothing
+			own.Body, own.ContentLength = http.NoBody, 0 // a body has no meaning in these requests
 		}
 		next.ServeHTTP(answer, &own)
 	})
@@ -113,7 +113,7 @@ type timedWriter struct {
 
 // arm sets a deadline for a write, and returns a function to call after the write.
 func (w *timedWriter) arm() (disarm func()) {
-	if w.http2 { // where a deadline ends a stream even if nothing is being written
+	if w.http2 { // on HTTP/2 a deadline ends a stream even if nothing is being written
 		return receiver.UnlessDone(writePatience, func() { _ = w.conn.SetWriteDeadline(receiver.Past) })
 	}
 	w.extend()
@@ -152,5 +152,5 @@ func (w *timedWriter) FlushError() error {
 	return w.conn.Flush()
 }
 
-// Flush is FlushError for callers that do not know FlushError.
+// Flush calls FlushError, for callers that do not know FlushError.
 func (w *timedWriter) Flush() { _ = w.FlushError() }

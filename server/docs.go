@@ -36,6 +36,6 @@ func fixed(mux *http.ServeMux, path, kind string, body func() ([]byte, error)) {
 		header := w.Header()
 		header.Set("Content-Type", kind)
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-		_, _ = w.Write(content) // a caller that has gone needs no answer
+		_, _ = w.Write(content) // the caller may have disconnected
 	})
 }

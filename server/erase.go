@@ -102,12 +102,12 @@ func (e *eraser) batches(ctx context.Context, below int64) (next int64, err erro
 	found, next = page(found, eraseBatches, func(b batch.Batch) int64 { return b.ID })
 	for i := range found {
 		if found[i].EndedAt.IsZero() {
-			continue // remains reports it
+			continue // reported by remains
 		}
 		if !e.dryRun {
 			err := e.system.batches.Delete(ctx, found[i].ID)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
-				continue // it was opened again, or removed
+				continue // reopened or deleted
 			}
 			if err != nil {
 				return 0, err
@@ -195,7 +195,7 @@ func (e *eraser) each(ctx context.Context, client *fairlead.Client, filter fairl
 		if filter.Below = page.Next; page.Next == 0 {
 			return 0, nil
 		}
-		seen += max(len(page.Jobs), fairlead.DefaultPage) // a short page has looked at many
+		seen += max(len(page.Jobs), fairlead.DefaultPage) // a short page has read many jobs
 	}
 	return filter.Below, nil
 }

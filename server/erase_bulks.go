@@ -23,12 +23,12 @@ func (e *eraser) bulks(ctx context.Context, below int64) (next int64, err error)
 	for i := range page.Bulks {
 		b := &page.Bulks[i]
 		if !b.State.Final() || e.key != "" && b.Filter.Key != e.key {
-			continue // remains reports one that has not ended
+			continue // reported by remains if it has not ended
 		}
 		if !e.dryRun {
 			err := client.Delete(ctx, b.ID)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
-				continue // its job was retried, or it was removed
+				continue // its job was retried, or it was deleted
 			}
 			if err != nil {
 				return 0, err

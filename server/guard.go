@@ -34,7 +34,7 @@ func hardened(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		if r.TLS != nil && !loopback(r.Host) { // localhost has other servers, which may speak no TLS
+		if r.TLS != nil && !loopback(r.Host) { // other servers on localhost may not use TLS
 			header.Set("Strict-Transport-Security", stayWithTLS)
 		}
 		next.ServeHTTP(w, r)

@@ -51,7 +51,7 @@ func notReady(ctx context.Context, node Node, store Store) (reasons []string) {
 	defer cancel()
 	since := node.Outage()
 	switch _, err := store.Now(ctx); {
-	case !since.IsZero() && err == nil: // it is back just now, or takes no writes
+	case !since.IsZero() && err == nil: // it just recovered, or is read-only
 		reasons = append(reasons, fmt.Sprintf("the node's beats have failed since %s, though the database answers", since.UTC().Format(time.RFC3339)))
 	case !since.IsZero():
 		reasons = append(reasons, fmt.Sprintf("the database has not answered since %s", since.UTC().Format(time.RFC3339)))

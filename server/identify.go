@@ -162,7 +162,7 @@ func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from strin
 // database for this one token; otherwise all concurrent lookups share one query, so that
 // guessing costs the database almost nothing.
 func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alone bool) (credential, error) {
-	// Only what an identity provider signs has dots in it.
+	// Only signed tokens of identity providers contain dots.
 	if i.Verify != nil && strings.Count(secret, ".") == 2 {
 		identity, err := i.Verify(ctx, secret)
 		if err != nil || identity.boundToNothing() || identity.over(time.Now()) {
@@ -182,8 +182,8 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	if token.Expired || identity.boundToNothing() {
 		return credential{}, fairlead.ErrNotFound
 	}
-	// When a token was last used is for people to see: a database that is read-only for
-	// now keeps out none of those who only read.
+	// The last use is only displayed: a temporarily read-only database must not reject callers
+	// that only read.
 	if err := i.registrar.TouchToken(ctx, token.ID); errors.Is(err, fairlead.ErrUnavailable) {
 		i.log.Warn("cannot record the use of a token", "token", token.Name, "error", err)
 	} else if err != nil {

@@ -22,11 +22,11 @@ const (
 	middleBody  = 1 << 20   // initial share of a body with unknown length
 	sharedRate  = 256 << 10 // minimum transfer rate of a body with a share, in bytes per second
 
-	// Memory that a decoded request takes in addition to its bytes. A message has at least
-	// two bytes of protobuf, or three of JSON, which become some hundred.
-	messageMemory = 384 // of a message
-	entryMemory   = 64  // of a string or number in a list
-	binaryMemory  = 64  // of a byte of protobuf, before its messages can be counted
+	// Memory that a decoded request takes in addition to its bytes. A message of two bytes of
+	// protobuf, or three of JSON, can take some hundred bytes.
+	messageMemory = 384 // per message
+	entryMemory   = 64  // per string or number in a list
+	binaryMemory  = 64  // per byte of protobuf, before its messages can be counted
 )
 
 var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests are in progress; try again later"}
@@ -38,19 +38,19 @@ type intake struct {
 
 func newIntake() *intake { return &intake{memory: semaphore.NewWeighted(largeBodies)} }
 
-// handler bounds the bodies of API requests to a limit in bytes, and lets large ones wait
-// for each other. A body has its share of the memory until its request is answered.
+// handler limits the bodies of API requests to a size in bytes, and makes large bodies wait
+// for memory. A body holds its share until its request is answered.
 func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(r *http.Request, body *sharedBody) {
 		body.packed, body.decoded, body.binary = packed(r.Header), true, isBinary(r.Header.Get("Content-Type"))
 		if r.Context().Value(sharedBodyKey{}) != nil {
-			// The console calls with what it was sent in a form, whose bytes have their share.
+			// The console forwards data from a form. The bytes of the form already have a share.
 			body.paid, body.limit = true, largeBodies-rest.MaxBody
 		}
 	})
 }
 
-// forms does the same for forms, which are neither packed nor decoded into messages.
+// forms does the same for forms, which are neither compressed nor decoded into messages.
 func (i *intake) forms(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(*http.Request, *sharedBody) {})
 }
@@ -106,14 +106,13 @@ func decodedMemory(message protoreflect.Message) (memory int64) {
 	return memory
 }
 
-// isBinary reports whether a content type says that a body is protobuf. That is what gRPC
-// sends unless it names another format.
+// isBinary reports whether a content type means protobuf, which is the default of gRPC.
 func isBinary(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return strings.HasSuffix(kind, "proto") || strings.HasSuffix(kind, "grpc") || strings.HasSuffix(kind, "grpc-web")
 }
 
-// packed reports whether a body is compressed, as each of the protocols says it.
+// packed reports whether a body is compressed, in any of the protocols.
 func packed(header http.Header) bool {
 	for _, name := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
 		if encoding := header.Get(name); encoding != "" && encoding != "identity" {
@@ -128,18 +127,18 @@ type sharedBody struct {
 	io.ReadCloser
 	ctx    context.Context //nolint:containedctx // of the request whose body it is
 	memory *semaphore.Weighted
-	length int64 // as the caller says; -1: unknown
-	limit  int64 // of its share, which is that of its bytes too, packed and unpacked
+	length int64 // length given by the caller; -1 = unknown
+	limit  int64 // maximum share, and maximum size in bytes, both compressed and decompressed
 
 	packed  bool
-	decoded bool // into messages
-	binary  bool // protobuf, otherwise JSON
-	paid    bool // its bytes are part of another share
+	decoded bool // whether it is decoded into messages
+	binary  bool // whether it is protobuf, as opposed to JSON
+	paid    bool // whether its bytes are part of another share
 
 	read     int64
-	messages int64         // bytes that the messages in what was read take, at most
-	share    int64         // of the memory
-	waited   time.Duration // for bytes, since it has a share
+	messages int64         // maximum memory of the messages read so far, in bytes
+	share    int64         // reserved memory
+	waited   time.Duration // time spent waiting for data since the body has a share
 }
 
 // keep reduces the share to the given number of bytes.
@@ -172,12 +171,12 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// acquire waits until the body has a share of so many bytes.
+// acquire waits until the body has a share of the given size.
 func (b *sharedBody) acquire(needed int64) error {
 	if needed <= b.share {
 		return nil
 	}
-	// Two bodies that both grow could wait for each other, hence not for long.
+	// Two growing bodies could wait for each other, hence the timeout.
 	ctx, cancel := context.WithTimeout(b.ctx, bodyPatience)
 	defer cancel()
 	if err := b.memory.Acquire(ctx, needed-b.share); err != nil {
@@ -187,8 +186,8 @@ func (b *sharedBody) acquire(needed int64) error {
 	return nil
 }
 
-// count notes what was read, and what may become of it. The messages in it are counted by
-// the characters that each of them needs.
+// count adds to the number of bytes read and to the estimated memory of their messages. It
+// estimates the number of messages from the characters that each of them needs.
 func (b *sharedBody) count(data []byte) {
 	b.read += int64(len(data))
 	switch {
@@ -201,7 +200,7 @@ func (b *sharedBody) count(data []byte) {
 }
 
 // needed returns the share that the body needs before up to more bytes of it are read. A
-// packed body may become anything within its limit.
+// compressed body may need its whole limit.
 func (b *sharedBody) needed(more int64) int64 {
 	if b.packed {
 		return b.limit

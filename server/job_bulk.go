@@ -47,7 +47,7 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 		}
 		out.Matched += int64(len(page.Jobs))
 		for _, job := range page.Jobs {
-			if job.Kind == bulk.Kind { // it goes on, or stops, as a bulk
+			if job.Kind == bulk.Kind { // it must be resumed or stopped as a bulk
 				out.Missed++
 				continue
 			}

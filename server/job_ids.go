@@ -74,7 +74,7 @@ func (s *Jobs) jobsOfBatch(id int64) idPages {
 // findAmong applies a filter to a page of IDs.
 func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filter) (fairlead.Page, error) {
 	ids, next, err := made(ctx, filter.Below, pageSize(int32(filter.Limit)))
-	if err != nil || len(ids) == 0 { // no ids would choose all jobs
+	if err != nil || len(ids) == 0 { // an empty list would select all jobs
 		return fairlead.Page{Next: next}, err
 	}
 	filter.IDs, filter.Below, filter.Limit = ids, 0, len(ids)
@@ -91,7 +91,7 @@ const (
 	idsPerJob   = 2    // number of IDs that may be read per counted job
 )
 
-// tallyAmong is like TallyUpTo, but only counts jobs with the given IDs.
+// tallyAmong counts jobs like TallyUpTo, but only those with the given IDs.
 func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	size := int(min(idsPerCount, max(leastIDs, atMost)))
@@ -100,7 +100,7 @@ func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Fil
 		if err != nil {
 			return count, err
 		}
-		if len(ids) > 0 { // none would choose all jobs
+		if len(ids) > 0 { // an empty list would select all jobs
 			filter.IDs = ids
 			some, err := s.client.TallyUpTo(ctx, filter, 0)
 			if err != nil {

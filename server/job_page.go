@@ -23,7 +23,7 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 	if wanted <= 0 {
 		wanted = fairlead.DefaultPage
 	}
-	short := 0 // looks that found less than they were to
+	short := 0 // number of queries with fewer results than requested
 	for look := firstLook; ; look = nextLook(wanted, size, len(page.Jobs)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
 		bounded, bound := paged.Within(ctx, pageBytes-size)

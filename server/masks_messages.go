@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -26,6 +27,7 @@ var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, messa
 	nameOf[*fairleadv1.BatchJob]():     masker(maskBatchJob),
 	nameOf[*fairleadv1.BatchJobTask](): masker(maskBatchJobTask),
 	nameOf[*fairleadv1.Sweep]():        masker(maskSweep),
+	nameOf[*fairleadv1.Breaker]():      masker(maskBreaker),
 }
 
 func nameOf[Message proto.Message]() protoreflect.FullName {
@@ -50,7 +52,9 @@ func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
 
 // maskSweep masks the args of a sweep's items.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
-	s.Args = mask.Document(mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
+	fields := mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs())
+	s.Reason = mask.Secrets(fields, mask.Job{Args: s.GetArgs()}).Text(s.GetReason())
+	s.Args = mask.Document(fields, "args", s.GetArgs())
 }
 
 // maskAlert masks the parts of an alert that become a job of the kind http.
@@ -65,7 +69,7 @@ func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
 // maskCall masks a call. It copies the headers, because the message may share its map with
 // the alerts to be sent.
 func maskCall(all fairlead.Confidential, url *string, headers *map[string]string, body *[]byte) {
-	args, _ := alertDocument("", *headers, nil) // texts always encode
+	args, _ := alertDocument("", *headers, nil) // encoding strings cannot fail
 	fields := mask.Fields(all, httpcall.Kind, args)
 	maskText(fields, "args.url", url)
 	*headers = maps.Clone(*headers)
@@ -78,17 +82,17 @@ func maskCall(all fairlead.Confidential, url *string, headers *map[string]string
 
 // maskTask masks the call of a task.
 func maskTask(all fairlead.Confidential, task *fairleadv1.Task) {
-	var text string // headers are answered as the text of a document
+	var text string // headers are a JSON document in a string
 	_ = json.Unmarshal(task.GetHeadersJson(), &text)
 	fields := mask.Fields(all, httpcall.Kind, json.RawMessage(`{"headers":`+text+`}`))
 	if task.TargetUrl != nil {
 		maskText(fields, "args.url", task.TargetUrl)
 	}
 	if task.BodyTemplate != nil {
-		maskText(fields, "args.body", task.BodyTemplate) // as a whole: it is a text
+		maskText(fields, "args.body", task.BodyTemplate) // as a whole, because it is a string
 	}
 	if within := mask.Within(fields, "args.headers", "args"); len(within) > 0 && text != "" {
-		task.HeadersJson, _ = json.Marshal(string(mask.Document(within, "args", json.RawMessage(text)))) // a text always encodes
+		task.HeadersJson, _ = json.Marshal(string(mask.Document(within, "args", json.RawMessage(text)))) // encoding a string cannot fail
 	}
 }
 
@@ -111,7 +115,7 @@ func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 	if len(fields) == 0 {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // they are JSON
+	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // both are valid JSON
 	task.Info = mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo())
 	task.Before, task.After = maskMember(fields, "args.before", task.GetBefore()), maskMember(fields, "args.after", task.GetAfter())
 	maskText(fields, "args.target.id", &target.Id)
@@ -124,7 +128,7 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	if len(fields) == 0 || json.Unmarshal(task.GetTargetParam(), &param) != nil {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // they are JSON
+	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // both are valid JSON
 	if task.Info != nil {
 		task.Info = proto.String(mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo()))
 	}
@@ -133,9 +137,14 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 			param[member] = maskMember(fields, path, param[member])
 		}
 	}
-	task.TargetParam, _ = json.Marshal(param) // it was decoded
+	task.TargetParam, _ = json.Marshal(param) // decoded values can be encoded
 	task.TargetId = maskMember(fields, "args.target.id", task.GetTargetId())
 	maskText(fields, "args.target.name", &task.TargetName)
+}
+
+// maskBreaker masks a host and port if URLs of calls are confidential: it does not say whose it is.
+func maskBreaker(all fairlead.Confidential, breaker *fairleadv1.Breaker) {
+	maskText(slices.Concat(all[httpcall.Kind], all[sweep.KindOf(httpcall.Kind)]), "args.url", &breaker.Address)
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

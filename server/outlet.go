@@ -21,6 +21,9 @@ const (
 	answerShare   = 4 << 20  // memory that a call reserves before it reads documents
 	smallAnswer   = 64 << 10 // a complete response up to this size needs no share
 	answerCopies  = 3        // a response is in memory as rows, as a message and in encoded form
+
+	// A repeated call reserves expectedShare if its last response was small.
+	expectedShare = 256 << 10
 )
 
 // Maximum numbers of streams and waiting calls that one caller may have open.
@@ -97,38 +100,67 @@ type answering struct {
 
 type answeringKey struct{}
 
-// reserve waits for the memory that a call needs before it reads documents. The memory must
-// be returned with settle, at the latest by the handler. Without an outlet, as in a call
-// within another program, reserve does nothing.
-func reserve(ctx context.Context) (*answering, error) {
+// reserve waits for the memory that a call needs before it reads documents: answerShare,
+// unless the caller expects a small response. The memory must be returned with settle, at
+// the latest by the handler. Without an outlet, as in a call within another program,
+// reserve does nothing.
+func reserve(ctx context.Context, share int64) (*answering, error) {
 	a, _ := ctx.Value(answeringKey{}).(*answering)
 	if a == nil {
 		return nil, nil
 	}
 	patient, cancel := context.WithTimeout(ctx, bodyPatience)
 	defer cancel()
-	if err := a.caller.memory.Acquire(patient, answerShare); err != nil {
+	if err := a.caller.memory.Acquire(patient, share); err != nil {
 		return nil, errManyAnswers
 	}
-	if err := a.outlet.memory.Acquire(patient, answerShare); err != nil {
-		a.caller.memory.Release(answerShare)
+	if err := a.outlet.memory.Acquire(patient, share); err != nil {
+		a.caller.memory.Release(share)
 		return nil, errManyAnswers
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.share += answerShare
+	a.share += share
 	return a, nil
 }
 
-// settle returns the reserved memory that a response of this size does not need.
+// covers reports whether the share suffices for a response of the given size. If necessary
+// and possible, it enlarges the share. An answerShare always suffices.
+func (a *answering) covers(bytes int) bool {
+	if a == nil {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	more := neededShare(bytes) - a.share
+	if more <= 0 || a.share >= answerShare {
+		return true
+	}
+	if !a.caller.memory.TryAcquire(more) {
+		return false
+	}
+	if !a.outlet.memory.TryAcquire(more) {
+		a.caller.memory.Release(more)
+		return false
+	}
+	a.share += more
+	return true
+}
+
+// neededShare returns the memory that a complete response of the given size needs.
+func neededShare(bytes int) int64 {
+	if bytes <= smallAnswer {
+		return 0
+	}
+	return int64(bytes) * answerCopies
+}
+
+// settle returns the reserved memory that a response of the given size does not need.
 func (a *answering) settle(bytes int) {
 	if a == nil {
 		return
 	}
-	needed := int64(bytes) * answerCopies
-	if bytes <= smallAnswer {
-		needed = 0
-	}
+	needed := neededShare(bytes)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if excess := a.share - needed; excess > 0 {
@@ -150,7 +182,7 @@ func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.M
 	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
 		return call()
 	}
-	share, err := reserve(ctx)
+	share, err := reserve(ctx, answerShare)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func pageToken(id int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(id)))
 }
 
-// pageBelow is the inverse of pageToken.
+// pageBelow decodes a token from pageToken.
 func pageBelow(token string) (int64, error) {
 	if token == "" {
 		return 0, nil
@@ -48,8 +48,8 @@ func page[Row any, Key int64 | string](rows []Row, size int, key func(Row) Key) 
 	return boundedPage(nil, rows, size, key)
 }
 
-// boundedPage is page for rows that were read with a size limit, which may have cut them
-// off.
+// boundedPage cuts rows like page. The rows were read with a size limit, which may have cut
+// them off.
 func boundedPage[Row any, Key int64 | string](bound *paged.Bound, rows []Row, size int, key func(Row) Key) (cut []Row, next Key) {
 	if len(rows) > size {
 		rows = rows[:size]

@@ -31,7 +31,7 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 		}
 		options := strict
 		if service == batchschedulerconnect.BatchSchedulerServiceName {
-			options = checked // it has an enumeration, whose JSON is that of all others
+			options = checked // its JSON uses the standard form of enumerations
 		}
 		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
 	}
@@ -114,7 +114,7 @@ func (c checking) admitted(next http.Handler) http.Handler {
 			return
 		}
 		if err := admit(r.Context(), endpoint); err != nil {
-			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // a caller that has gone needs no answer
+			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // the caller may have disconnected
 			return
 		}
 		if endpoint.Stream != nil {
@@ -255,7 +255,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 	}
 	if errors.Is(err, fairlead.ErrUnavailable) {
 		c.log.Error("request failed", "method", method.Procedure, "error", err)
-		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // not what the database said
+		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // without the database's message
 	}
 	var own *rest.Error
 	if errors.As(err, &own) {

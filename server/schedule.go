@@ -20,6 +20,8 @@ type Schedules struct {
 
 	// restore replaces the masks in a schedule by the stored values; nil = nothing is masked.
 	restore func(ctx context.Context, schedule *schedule.Schedule) error
+	// permit fails for a schedule that its caller may not save; nil permits every caller.
+	permit func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
 // NewSchedules returns the service for the schedules of a store.
@@ -95,7 +97,7 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	size := pageSize(in.GetPageSize())
 	filter := schedule.Filter{Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Soonest: in.GetSoonest(), Limit: size}
 	if !filter.Soonest {
-		filter.Limit++ // one more shows whether there is a next page
+		filter.Limit++ // one more to detect a next page
 	}
 	bounded, bound := paged.Within(ctx, pageBytes)
 	schedules, err := s.client.List(bounded, filter)
@@ -103,7 +105,7 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 		return nil, err
 	}
 	schedules, next := boundedPage(bound, schedules, size, func(s schedule.Schedule) string { return s.Name })
-	if filter.Soonest { // their order has no next page to ask for
+	if filter.Soonest { // this order has only one page
 		next = ""
 	}
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil

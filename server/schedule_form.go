@@ -35,7 +35,7 @@ func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 		s.Reason = "the stored schedule " + s.Broken + "; replace or delete it"
 	}
 	if s.Due.IsZero() {
-		s.FireAt = s.Due // it is only searched again then
+		s.FireAt = s.Due // without a due instant, FireAt is only the time of the next computation
 	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),

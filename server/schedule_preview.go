@@ -28,7 +28,7 @@ func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTim
 	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),
 		Zone: in.GetTimezone(), StartsAt: message.TimeOf(in.GetStartsAt()), EndsAt: message.TimeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
-		Job: fairlead.Job{Kind: "preview"}, // what it would run does not matter, but it must run something
+		Job: fairlead.Job{Kind: "preview"}, // the kind does not matter, but a schedule needs one
 	}
 	if schedule.Name == "" {
 		schedule.Name = "preview"
@@ -44,7 +44,7 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	if err != nil {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(sc.Zone) // UTC if there is none
+	zone, err := time.LoadLocation(sc.Zone) // UTC if empty
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func clockChange(local time.Time) string {
 		_, to := change.Zone()
 		shift := time.Duration(to-from) * time.Second
 		if shift == 0 {
-			continue // only the name of the zone changes
+			continue // only the abbreviation of the zone changes
 		}
 		way := "forward"
 		if shift < 0 {
 			way, shift = "back", -shift
 		}
-		// What clocks show at the moment of the change, had there been none.
+		// Local time of the change according to the old offset.
 		at := change.In(time.FixedZone("", from)).Format("15:04")
 		return fmt.Sprintf("clocks go %s by %s at %s on this day", way, shortSpan(shift), at)
 	}

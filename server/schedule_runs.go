@@ -23,7 +23,7 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 		return nil, err
 	}
 	if who := callerOf(ctx).identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
-		return nil, errRole(who.Role, access.RoleOperator) // other args start another sweep
+		return nil, errRole(who.Role, access.RoleOperator) // other args can start another sweep
 	}
 	if err := unmasked(ctx, s.jobs.Confidential, "args", schedule.Job.Kind, in.GetArgs()); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 // runPage returns a page of a schedule's runs, and the job ID below which the next page
 // begins, or zero on the last page.
 func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
-	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more shows whether there is a next page
+	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more to detect a next page
 	fires, next = page(fires, size, func(fire schedule.Fire) int64 { return fire.Job })
 	return fires, next, err
 }

@@ -58,7 +58,7 @@ func (s scoped) actOn(ctx context.Context, id int64) error {
 		err = errRole(who.Role, access.RoleOperator)
 	}
 	if errors.Is(err, fairlead.ErrNotFound) && !who.bound() {
-		return nil // as the act itself says it
+		return nil // the action itself reports it
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 			return errTenant(job.Tenant)
 		}
 		if job.Kind == sweep.StartKind && !who.Role.May(access.RoleOperator) {
-			return errRole(who.Role, access.RoleOperator) // as for who starts a sweep without a job
+			return errRole(who.Role, access.RoleOperator) // as for starting a sweep without a job
 		}
 	}
 	return nil

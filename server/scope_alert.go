@@ -93,7 +93,8 @@ func (s scoped) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	return slices.DeleteFunc(rules, func(rule alert.Rule) bool { return !seesAlert(ctx, rule.Scope) }), err
 }
 
-// TakeLook is only for nodes.
+// TakeLook gives one caller at a time the right to check for new events. Like the methods
+// below, it is only for nodes and other callers that are not bound to tenants.
 func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
 	if err := whole(ctx); err != nil {
 		return alert.Turn{}, false, err
@@ -101,7 +102,7 @@ func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, 
 	return s.store.TakeLook(ctx, every)
 }
 
-// AlertCounts is only for nodes.
+// AlertCounts counts the events in a period.
 func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Co
 	return s.store.AlertCounts(ctx, from, to)
 }
 
-// EndLook is only for nodes.
+// EndLook stores the results of a check.
 func (s scoped) EndLook(ctx context.Context, found alert.Found) (bool, error) {
 	if err := whole(ctx); err != nil {
 		return false, err

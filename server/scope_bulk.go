@@ -32,7 +32,7 @@ func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 	b.Actor, b.Role, b.From = who.identity.Name, who.identity.Role, who.from
 	stored, err := s.store.AddBulk(ctx, once, b, job)
 	if err == nil && once != nil {
-		err = s.bulk(ctx, stored.ID) // the caller may be bound otherwise than when it was made
+		err = s.bulk(ctx, stored.ID) // the caller's tenants may have changed since the bulk was created
 	}
 	if err != nil {
 		return bulk.Bulk{}, err
@@ -72,7 +72,8 @@ func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
 	return s.store.DeleteBulk(ctx, id)
 }
 
-// StepBulk is only for nodes.
+// StepBulk performs a step of a bulk operation. It is only for nodes and other callers that
+// are not bound to tenants.
 func (s scoped) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	if err := whole(ctx); err != nil {
 		return bulk.Bulk{}, err

@@ -111,7 +111,7 @@ func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 		return report, err
 	}
 	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.touches(u.Name) })
-	for i := range own { // a family of which some are others' says what these do
+	for i := range own { // usage of a family would reveal the usage of other tenants in it
 		if f := own[i].Family; f != nil && slices.ContainsFunc(f.Children, func(child string) bool { return !who.touches(child) }) {
 			own[i].Family = nil
 		}

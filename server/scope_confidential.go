@@ -49,7 +49,7 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 	return err
 }
 
-// unmaskedTasks is unmasked for the parameters of a batch's tasks.
+// unmaskedTasks checks the parameters of a batch's tasks with unmasked.
 func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {

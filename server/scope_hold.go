@@ -43,7 +43,7 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 		switch {
 		case h.Tenant == "":
 			return !named(h.Queue, filter.Queue) || !named(h.Kind, filter.Kind)
-		case h.Gate != "": // a parent has no gate of its children
+		case h.Gate != "": // gates belong to children, not to their parent
 			return !who.touches(h.Tenant)
 		}
 		return filter.Tenant == "" && !who.touches(h.Tenant)
@@ -56,7 +56,8 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 	return page, nil
 }
 
-// HoldLook is only for nodes.
+// HoldLook returns the state of the looks. Like the methods below, it is only for nodes and
+// other callers that are not bound to tenants.
 func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
 	if err := whole(ctx); err != nil {
 		return hold.Standing{}, err
@@ -64,7 +65,7 @@ func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
 	return s.store.HoldLook(ctx)
 }
 
-// OpenHolds is only for nodes.
+// OpenHolds returns the ongoing holds.
 func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
 	return s.store.OpenHolds(ctx)
 }
 
-// HeldBack is only for nodes.
+// HeldBack reads what keeps ready jobs from starting.
 func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
 	if err := whole(ctx); err != nil {
 		return hold.Sight{}, err
@@ -80,7 +81,7 @@ func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, err
 	return s.store.HeldBack(ctx, after)
 }
 
-// KeepHolds is only for nodes.
+// KeepHolds stores the results of a look.
 func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 	if err := whole(ctx); err != nil {
 		return false, err
@@ -88,7 +89,7 @@ func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
 	return s.store.KeepHolds(ctx, found)
 }
 
-// PruneHolds is only for nodes.
+// PruneHolds deletes old holds.
 func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
 	if err := whole(ctx); err != nil {
 		return 0, err
@@ -96,7 +97,7 @@ func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit 
 	return s.store.PruneHolds(ctx, keep, most, limit)
 }
 
-// KeepSample is only for nodes.
+// KeepSample stores a sample.
 func (s scoped) KeepSample(ctx context.Context) error {
 	if err := whole(ctx); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) erro
 	if err != nil || !mayBeMasked(sc.Job.Args) && !mayBeMasked(alert) {
 		return err
 	}
-	var args, told json.RawMessage // as they are stored
+	var args, told json.RawMessage // stored values
 	if sc.Version != 0 {
 		found, err := s.store.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
 		if err != nil {

@@ -24,7 +24,7 @@ func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 // checkSchedule returns an error for a schedule that the caller may not store, and restores
 // the masked values of its job.
 func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error {
-	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
+	if !sc.Disabled || sc.Version == 0 { // older ones can still be disabled
 		if err := checkUnreserved("job.", &sc.Job); err != nil {
 			return err
 		}
@@ -65,7 +65,8 @@ func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 	return s.store.Schedules(ctx, filter)
 }
 
-// Tick is only for nodes.
+// Tick starts due runs. It is only for nodes and other callers that are not bound to
+// tenants.
 func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if err := whole(ctx); err != nil {
 		return schedule.Ticked{}, err

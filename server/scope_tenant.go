@@ -50,7 +50,7 @@ func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
 	if !slices.ContainsFunc(all[externalKind], func(field string) bool { return strings.HasPrefix(field+".", "args.") }) {
 		return nil
 	}
-	// The store refuses the tenant if it is changed between this look and the change.
+	// The store rejects the tenant if it changes between this read and the write.
 	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{tenant.Name}})
 	if err != nil {
 		return err

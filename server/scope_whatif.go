@@ -29,11 +29,11 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 	forecast.Idle, forecast.Before.Token, forecast.After.Token = 0, time.Time{}, time.Time{}
 	for i := range forecast.Waits {
 		wait := &forecast.Waits[i]
-		wait.Before.First, wait.After.First = 0, 0 // places among the jobs of all tenants
+		wait.Before.First, wait.After.First = 0, 0 // positions among the jobs of all tenants
 		for _, held := range [][]fairlead.Obstacle{wait.Before.Held, wait.After.Held} {
 			hideParent(who, held, parentKeeps)
 			for j := range held {
-				held[j].Kinds = nil // others may have them
+				held[j].Kinds = nil // the kinds may belong to other tenants
 			}
 		}
 	}

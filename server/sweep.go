@@ -27,6 +27,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
+	masks     *masks        // masks texts about items; nil = nothing is confidential
 }
 
 // NewSweeps returns the service for the sweeps of a store. Closing stopping ends all
@@ -103,7 +104,7 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 		return nil, err
 	}
 	record, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{after.ID}}, strconv.FormatInt(after.ID, 10))
-	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted meanwhile
+	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted in the meantime
 		return nil, err
 	}
 	record.Sweep = after
@@ -160,7 +161,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	bounded, bound := paged.Within(ctx, pageBytes)
 	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err
@@ -231,7 +232,7 @@ func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest,
 	return watch(ctx, s.stopping, in, s.GetSweep, unforeseen, rests, send)
 }
 
-// unforeseen is a sweep without what changes with the time alone.
+// unforeseen returns a copy of a sweep without fields that change only with time.
 func unforeseen(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
 	out := proto.CloneOf(sweep)
 	out.GetProgress().Eta = nil

@@ -127,10 +127,10 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	}
 	setFields(patched.ProtoReflect(), by.ProtoReflect())
 	if !slices.Contains(asked, "window") && patched.GetInFlight() > patched.GetWindow() {
-		patched.Window = nil // it grows along
+		patched.Window = nil // the default grows with it
 	}
 	if len(by.GetSource().GetList()) > 0 && !slices.Contains(asked, "to") {
-		patched.To = nil // it ends with the list
+		patched.To = nil // the end of the list
 	}
 	changed = sweepOf(patched)
 	changed.ID = current.ID

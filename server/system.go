@@ -117,7 +117,7 @@ func (w *watcher) lookAtStats(ctx context.Context) error {
 func (w *watcher) lookAtNodes(ctx context.Context) error {
 	nodes, err := w.system.client.Nodes(ctx)
 	if errors.Is(err, errForbidden) {
-		return nil // to this caller there are none
+		return nil // not visible to this caller
 	}
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest
 func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsRequest) (*fairleadv1.ListTenantsResponse, error) {
 	filter := fairlead.TenantFilter{After: in.GetPageToken(), Limit: int(in.GetPageSize())}
 	size := filter.Page()
-	filter.Limit = size + 1 // one more shows whether there is a next page
+	filter.Limit = size + 1 // one more to detect a next page
 	tenants, err := s.client.Tenants(ctx, filter)
 	if err != nil {
 		return nil, err

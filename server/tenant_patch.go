@@ -15,7 +15,7 @@ const patchTries = 5
 
 // PatchTenant changes the given fields of a tenant's declaration.
 func (s *Tenants) PatchTenant(ctx context.Context, in *fairleadv1.PatchTenantRequest) (*fairleadv1.Tenant, error) {
-	if err := whole(ctx); err != nil { // before it is said whether there is such a tenant
+	if err := whole(ctx); err != nil { // before revealing whether the tenant exists
 		return nil, err
 	}
 	for try := 1; ; try++ {

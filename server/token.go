@@ -89,7 +89,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	bounded, bound := paged.Within(ctx, pageBytes)
 	entries, err := s.registrar.AuditLog(bounded, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
-		Below: below, Limit: size + 1, // one more shows whether there is a next page
+		Below: below, Limit: size + 1, // one more to detect a next page
 	})
 	if err != nil {
 		return nil, err

@@ -16,11 +16,12 @@ const watchEvery = 250 * time.Millisecond
 // returns true, the caller disconnects or the program shuts down. lasting returns the part
 // of the object that counts as a change, without fields that change only with time.
 func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struct{}, in In, get func(context.Context, In) (Out, error), lasting func(Out) Out, over func(Out) bool, send func(Out) error) error {
-	var last [sha256.Size]byte // what was sent may be large
+	var last [sha256.Size]byte // a hash, because messages may be large
+	expected := int64(answerShare)
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
-		share, err := reserve(ctx)
+		share, err := reserve(ctx, expected)
 		if errors.Is(err, errManyAnswers) {
-			return false, nil // the next look may find memory
+			return false, nil // memory may be available at the next read
 		}
 		if err != nil {
 			return false, err
@@ -29,6 +30,12 @@ func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struc
 		current, err := get(ctx, in)
 		if err != nil {
 			return false, err
+		}
+		if size := proto.Size(current); share.covers(size) {
+			expected = min(max(neededShare(size), expectedShare), answerShare)
+		} else {
+			expected = answerShare
+			return false, nil // the response has grown; the next read waits for memory
 		}
 		now, err := proto.MarshalOptions{Deterministic: true}.Marshal(lasting(current))
 		if err != nil {
@@ -55,7 +62,7 @@ func repeat(ctx context.Context, stopping <-chan struct{}, pause time.Duration, 
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the caller has gone
+			return nil // the caller has disconnected
 		case <-stopping:
 			return nil
 		case <-ticks.C:

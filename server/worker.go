@@ -32,6 +32,7 @@ type Workers struct {
 	sessions *sessions
 	roster   *roster
 	starts   *starts.Counter
+	releases *releases
 
 	mu       sync.Mutex
 	crews    map[fairlead.NodeID]*crew
@@ -69,7 +70,7 @@ func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *W
 	return &Workers{
 		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
-		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
+		starts: starts.New(), releases: newReleases(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}
 }
 
@@ -140,7 +141,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := s.roster.admit(ctx, node.Owner); err != nil {
 		return nil, err
 	}
-	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
+	key, err := s.sessions.readKey(ctx) // read again, because other servers would reject a key removed by a restore
 	if err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func (i Identity) covers(node *fairlead.Node) error {
 	return nil
 }
 
-// mayMake returns complaints about a job that a worker asks for in the place of its own: one
-// of a kind, a queue or a tenant that its token is not for, and one that may cancel such a job,
+// mayMake returns errors for a job that a worker requests as a replacement for its own, if
+// the token does not cover its kind, queue or tenant, or if the job may cancel such a job,
 // because kinds and queues share the keys of a tenant.
 func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
 	job := message.NewJobOf(in)

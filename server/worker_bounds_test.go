@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// declaring is a join of kinds, each with confidential fields.
+// declaring returns a join request with kinds, each with confidential fields.
 func declaring(name string, kinds, fields int) *fairleadv1.JoinWorkerRequest {
 	join := &fairleadv1.JoinWorkerRequest{}
 	for k := range kinds {
@@ -28,7 +28,7 @@ func declaring(name string, kinds, fields int) *fairleadv1.JoinWorkerRequest {
 	return join
 }
 
-// wantFieldByREST is wantField for a join that comes as REST has it.
+// wantFieldByREST does the same as wantField, for a join over REST.
 func (a *guardedAPI) wantFieldByREST(join *fairleadv1.JoinWorkerRequest, field string, as []string) {
 	a.Helper()
 	raw, err := wire.Marshal(join)
@@ -76,8 +76,8 @@ func TestAJoinThatDeclaresTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// However many workers join with ever more confidential fields, there is an end to what all
-// answers are masked by. What is known already can always be declared again.
+// The number of fields by which all responses are masked is limited, however many workers
+// join with more confidential fields. Known fields can always be declared again.
 func TestJoinsAddConfidentialFieldsUpToABound(t *testing.T) {
 	a := newGuardedAPI(t)
 	workers := a.workersAs(a.token(access.RoleWorker, ""), nil)
@@ -94,6 +94,14 @@ func TestJoinsAddConfidentialFieldsUpToABound(t *testing.T) {
 	}
 	if _, err := workers.JoinWorker(t.Context(), declaring("w0", 1000, 1)); err != nil {
 		t.Errorf("a worker that joins again: %v", err)
+	}
+	// Only an admin can remove the defaults of kinds that no longer exist.
+	_, err = workers.JoinWorker(t.Context(), declaring("new", 1, 1))
+	wantField(t, err, "defaults")
+	a.send(403, "PUT", "/api/v1/kinds/w0-0", `{"confidential":[]}`, a.as(a.token(access.RoleOperator, ""))...)
+	a.send(200, "PUT", "/api/v1/kinds/w0-0", `{"confidential":[]}`, a.as(a.token(access.RoleAdmin, ""))...)
+	if _, err := workers.JoinWorker(t.Context(), declaring("new", 1, 1)); err != nil {
+		t.Errorf("a join after fields were removed: %v", err)
 	}
 }
 

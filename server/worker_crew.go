@@ -20,6 +20,7 @@ type crew struct {
 	suspectsAt time.Time     // time of the last search for crash suspects
 	freed      chan struct{} // closed when slots become free
 	used       time.Time
+	large      bool // whether the jobs leased last needed more memory than leases initially reserve
 
 	few int // number of jobs to lease at once, because the last ones were large; 0 = as many as there are slots
 }

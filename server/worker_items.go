@@ -33,7 +33,7 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 	if in.GetStop() != "" {
 		_, err = s.client.Stop(ctx, part.sweep, "", in.GetStop())
 		if errors.Is(err, fairlead.ErrConflict) {
-			err = nil // it does not run any more
+			err = nil // the sweep is no longer running
 		}
 	}
 	return &fairleadv1.NoteItemsResponse{}, err

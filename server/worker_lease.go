@@ -39,28 +39,71 @@ func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest
 	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), wait)
 	defer w.end()
 	for {
-		share, err := reserve(ctx)
+		jobs, drain, share, err := s.leaseWithin(ctx, w.crew, in)
 		if err != nil {
 			return nil, err
 		}
-		jobs, drain, err := s.lease(ctx, w.crew, in)
-		answer := s.leaseAnswer(jobs, drain)
+		answer := &fairleadv1.LeaseJobsResponse{Jobs: messagesOf(jobs), Drain: drain}
 		share.settle(proto.Size(answer))
-		if err != nil || len(jobs) > 0 || !w.forJobs(ctx) {
-			return answer, err
+		if len(jobs) > 0 || !w.forJobs(ctx) {
+			return answer, nil
 		}
 	}
 }
 
-func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.LeaseJobsResponse {
-	out := &fairleadv1.LeaseJobsResponse{Drain: drain}
+func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 	for _, job := range jobs {
-		out.Jobs = append(out.Jobs, message.Job(job))
+		out = append(out, message.Job(job))
 	}
 	return out
 }
 
-// waitOf returns the duration for which a call waits.
+// leaseWithin leases jobs to a worker within the memory limits for responses. The caller
+// must release the returned share. While the size of the jobs is unknown, leaseWithin
+// reserves little memory, because many workers may use the same token. If that is too
+// little, it releases the jobs and leases again once there is memory for large jobs.
+func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *answering, err error) {
+	for {
+		if share, err = reserve(ctx, c.share()); err != nil {
+			return nil, false, nil, err
+		}
+		if jobs, drain, err = s.lease(ctx, c, in); err != nil {
+			share.settle(0)
+			return nil, false, nil, err
+		}
+		size := 0
+		for _, job := range jobs {
+			size += len(job.Args) + len(job.Memo) + len(job.Progress)
+		}
+		if c.expect(size); share.covers(size) {
+			return jobs, drain, share, nil
+		}
+		share.settle(0)
+		if err := s.unsent(ctx, c, jobs, false); err != nil {
+			return nil, false, nil, err
+		}
+	}
+}
+
+// share returns the memory to reserve for the next lease of the worker.
+func (c *crew) share() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.large {
+		return answerShare
+	}
+	return expectedShare
+}
+
+// expect records the size of the jobs leased last, because the next ones are probably
+// similar.
+func (c *crew) expect(bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.large = neededShare(bytes) > expectedShare
+}
+
+// waitOf returns the duration for which a call waits, limited to longest.
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {
@@ -91,46 +134,29 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 
 // leaseAndSend leases jobs and sends them one by one.
 func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.LeaseJobsRequest, send func(*fairleadv1.Job) error) error {
-	share, err := reserve(ctx)
+	jobs, _, share, err := s.leaseWithin(ctx, c, ask)
 	if err != nil {
 		return err
 	}
 	defer share.settle(0)
-	jobs, _, err := s.lease(ctx, c, ask)
-	if err != nil {
-		return err
-	}
-	for i, job := range jobs {
-		if err := send(message.Job(job)); err != nil {
+	messages := messagesOf(jobs)
+	share.settle(proto.Size(&fairleadv1.LeaseJobsResponse{Jobs: messages}))
+	for i, job := range messages {
+		if err := send(job); err != nil {
 			return s.unsent(ctx, c, jobs[i:], true)
 		}
 	}
 	return nil
 }
 
-// unsent releases jobs that were not sent to the worker. If sent is set, the worker may
-// have received the first one.
-func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
-	ctx, cancel := s.brief(context.WithoutCancel(ctx))
-	defer cancel()
-	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
-	for i, job := range jobs {
-		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease, Unstarted: i > 0 || !sent}
-	}
-	defer c.settled(held)
-	_, err := s.store.Settle(ctx, settlements)
-	return err
-}
-
 // lease claims jobs for the free slots of a worker.
 func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
 	c.leasing.Lock()
 	defer c.leasing.Unlock()
-	if ctx.Err() != nil { // it has gone while another call had its turn
+	if ctx.Err() != nil { // disconnected while another call had its turn
 		return nil, false, ctx.Err()
 	}
-	asking, cancel := s.brief(context.WithoutCancel(ctx)) // what was claimed must be known
+	asking, cancel := s.brief(context.WithoutCancel(ctx)) // claimed jobs must be recorded
 	defer cancel()
 	node, err := s.roster.find(asking, fairlead.NodeID(in.GetId()))
 	if err != nil || node.Draining {

@@ -176,7 +176,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	if err := part.check(in); err != nil {
 		return nil, err
 	}
-	aside, err := sweeping.DecodePending(in.GetPending()) // which check has read
+	aside, err := sweeping.DecodePending(in.GetPending()) // already validated by check
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 		return nil, err
 	}
 	if in.GetEnded() {
-		_ = sweep.Steer(ctx, s.store, part.sweep) // else a node does so soon
+		_ = sweep.Steer(ctx, s.store, part.sweep) // otherwise a node does it soon
 	} else if !orders.Stop && orders.Share.InFlight == 0 {
 		if orders, err = s.askForShare(ctx, checkpoint); err != nil {
 			return nil, err
@@ -235,7 +235,7 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 		return refuseField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
 		return refuseField("again", fmt.Sprintf("is %d, but only %d items are abandoned", in.GetAgain(), in.GetAbandoned()))
-	case !(in.GetRate() >= 0): // nor a number that is none
+	case !(in.GetRate() >= 0): // also rejects NaN
 		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):
 		return refuseField("measured", fmt.Sprintf("is %v; it must not be negative", in.GetMeasured()))

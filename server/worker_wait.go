@@ -84,7 +84,7 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driv
 	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		defer close(ended)
-		defer begin() // it cannot listen: without news there is polling
+		defer begin() // if listening fails, polling replaces the wakes
 		s.hear(ctx, id, func(wake driver.Wake) {
 			if wake == driver.WakeListening {
 				begin()
@@ -135,7 +135,7 @@ func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerReq
 	defer stopCancels()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	what := "alive" // the caller learns that the stream is open
+	what := "alive" // tells the caller that the stream is open
 	for {
 		if err := send(&fairleadv1.WorkerNews{What: what}); err != nil {
 			return err

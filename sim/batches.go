@@ -49,7 +49,7 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 	if c.batching.ended {
 		return nil
 	}
-	// A batch that no living node can do is refused, and older workers cannot.
+	// A batch that no live node can run is rejected, and older workers cannot run it.
 	if err := c.joined(ctx, c.workers[len(c.workers)-1]); err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (c *Cluster) lookAtCallers(ctx context.Context) (over bool, err error) {
 func KillNodeOrCaller(ctx context.Context, c *Cluster) error {
 	if n := c.random.IntN(len(c.workers) + len(c.callers)); n < len(c.workers) {
 		if c.progress.ended == c.spared {
-			return nil // on a slow machine no worker would live to end a job
+			return nil // otherwise no worker on a slow machine would live long enough to finish a job
 		}
 		c.spared = c.progress.ended
 		return c.kill(ctx, c.workers[n])

@@ -86,7 +86,7 @@ func (l *lender) hang(ctx context.Context, job *fairlead.Job, in holding) error 
 		return end()
 	}
 	if rand.IntN(2) == 0 {
-		go func() { _ = later() }() // it is forgotten
+		go func() { _ = later() }() // the result is ignored
 		return nil
 	}
 	if err := later(); err != nil {
@@ -118,7 +118,7 @@ func (l *lender) enqueueForever(ctx context.Context, longest time.Duration) {
 		})
 	}
 	callers.Go(func() {
-		for rest(ctx, rand.N(longest)) == nil { // more than there are, so that it changes nothing
+		for rest(ctx, rand.N(longest)) == nil { // larger than the number of jobs, so it has no effect
 			_ = l.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: brief.Name(), MaxRunning: 1000 + rand.IntN(1000)})
 		}
 	})

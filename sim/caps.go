@@ -93,7 +93,7 @@ func (c *check) gatesKept() {
 	if c.Caps.PerKey == 0 {
 		return
 	}
-	changes := map[string][]change{} // by tenant, which has one gate
+	changes := map[string][]change{} // by tenant; each has one gate
 	seen := map[int64]bool{}
 	for _, f := range c.Final {
 		s := c.stories[f.Job]
@@ -167,7 +167,7 @@ func (c *check) endOf(claim Event) Instant {
 			return e.Sent
 		}
 	}
-	return claim.At // nothing is known of its end
+	return claim.At // the end is unknown
 }
 
 // killedBetween reports whether the process of a run was killed after its claim and before

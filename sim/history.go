@@ -181,7 +181,7 @@ func readFile(name string) (events []Event, err error) {
 	for {
 		line, err := lines.ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			return events, nil // a line without end is of a process that was killed while it wrote
+			return events, nil // an incomplete line means that the process was killed during the write
 		}
 		if err != nil {
 			return nil, err

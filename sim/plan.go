@@ -86,7 +86,7 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			return Cut, err
 		}
-		select {} // it takes a moment
+		select {} // the signal takes a moment
 	}
 	if p.Progress {
 		if err := fairlead.Progress(ctx, report{Fence: job.Fence}); err != nil {
@@ -97,7 +97,7 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 		return Cut, err
 	}
 	if p.Stubborn {
-		// Refused if the job has been taken away: this is how a zombie shows.
+		// Refused if the job was taken away, which reveals a zombie.
 		if err := fairlead.Progress(ctx, report{Fence: job.Fence}); err != nil {
 			return Cut, err
 		}

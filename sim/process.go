@@ -47,8 +47,8 @@ func startProcess(program string, o orders) (*process, error) {
 		Dir:   o.Dir,
 		Env:   append(os.Environ(), workerEnv+"="+string(text)),
 		Files: []*os.File{reader, log, log},
-		// In a group of its own: should we die while it is stopped, the system
-		// ends it as a stopped orphan.
+		// Use a separate process group: if this process dies while the worker is stopped, the
+		// system ends the worker as a stopped orphan.
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	err = errors.Join(err, reader.Close(), log.Close())
@@ -81,7 +81,7 @@ func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
 // exited reports whether the process has ended.
 func (p *process) exited() bool {
 	if !p.gone {
-		_ = p.await(syscall.WNOHANG) // if it cannot be told it is still there
+		_ = p.await(syscall.WNOHANG) // if the state is unknown, treat it as running
 	}
 	return p.gone
 }
@@ -111,7 +111,7 @@ func (p *process) await(options int) error {
 			return nil
 		}
 		p.gone, p.code = true, status.ExitStatus()
-		p.unbegun = status.Signaled() && status.Signal() == syscall.SIGTERM // which a worker handles
+		p.unbegun = status.Signaled() && status.Signal() == syscall.SIGTERM // a signal that a working worker handles
 		return p.life.Close()
 	}
 	return nil

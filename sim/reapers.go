@@ -26,7 +26,7 @@ func (c *check) patientReapers() {
 		n, own := c.leases.nodes[e.Node], looks[e.Process]
 		from := e.Sent.Add(-c.Lease)
 		switch {
-		case len(own) == 0 && slices.Contains(c.Older, e.Process): // when it looked is not known
+		case len(own) == 0 && slices.Contains(c.Older, e.Process): // the time of its look is unknown
 		case c.longUnsteady(e.Process, own, e.Sent):
 		case n == nil || n.seen[0] > from:
 			c.violated(ReapedOnArrival, 0, "node %d declared %d nodes dead before it had been there for a lease", e.Node, e.Nodes)

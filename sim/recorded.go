@@ -43,7 +43,7 @@ func (s *recorded) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswe
 	return answer, err
 }
 
-// Leave is recorded before it happens.
+// Leave records the event before the node leaves.
 func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
 	s.to.Note(Event{What: Leaving, Node: node})
 	return s.Store.Leave(ctx, node)
@@ -73,7 +73,7 @@ func (s *recorded) Settle(ctx context.Context, settlements []fairlead.Settlement
 	}
 	for i, answer := range settled {
 		if answer == fairlead.SettledHeld {
-			continue // nothing was changed, and the node asks again
+			continue // nothing was changed, and the node will repeat it
 		}
 		x := settlements[i]
 		result := map[fairlead.Settled]string{fairlead.SettledAsAsked: OK, fairlead.SettledCancelled: Cancelled, fairlead.SettledLost: Lost}[answer]
@@ -103,7 +103,7 @@ func (s *recorded) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, e
 	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
 	s.to.Note(Event{What: Reaping, Node: reap.By})
 	reaped, err := s.Store.Reap(ctx, reap)
-	if reaped != (driver.Reaped{}) { // which may be before it failed
+	if reaped != (driver.Reaped{}) { // possibly before an error
 		e.Nodes, e.Jobs = reaped.Nodes, reaped.Jobs+reaped.Poisoned+reaped.Cancelled
 		s.to.Note(e)
 	}

@@ -27,7 +27,7 @@ func (c *check) recovery() {
 			back, solo, ok := s.recovered(held, finals[job])
 			took := back.Sub(held.DB)
 			switch {
-			case !ok: // then it never ended either, which another rule says
+			case !ok: // then it never ended, which violates another rule
 				continue
 			case solo:
 				c.figures.Suspects.add(took)

@@ -45,7 +45,7 @@ func RunRemote(ctx context.Context, s RemoteScenario) (_ Record, err error) {
 		store:    store, batches: batch.NewClient(store), recorder: recorder, random: rand.New(rand.NewPCG(s.Seed, s.Seed)),
 	}}
 	err = d.play(ctx)
-	// Workers leave while there is a server that they can tell.
+	// Workers must leave while a server is still running.
 	servers := d.workers
 	d.workers = d.remotes
 	err = errors.Join(err, d.shutDown())
@@ -61,7 +61,7 @@ func RunRemote(ctx context.Context, s RemoteScenario) (_ Record, err error) {
 		return Record{}, err
 	}
 	record.Events, err = ReadHistory(s.Dir)
-	// Of the leases of tasks the servers' own nodes know nothing.
+	// The servers' own nodes have no information about the leases of tasks.
 	record.Events = slices.DeleteFunc(record.Events, func(e Event) bool { return e.Job != 0 })
 	return record, err
 }
@@ -79,7 +79,7 @@ type remoteDriver struct {
 func (d *remoteDriver) play(ctx context.Context) error {
 	var err error
 	o := d.Cluster.orders("keeper")
-	o.Files = false // the remote workers do the tasks
+	o.Files = false // the remote workers run the tasks
 	if d.keeper, err = startProcess("", o); err != nil {
 		return err
 	}

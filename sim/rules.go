@@ -78,7 +78,7 @@ func (c *check) oneLiveLease(job int64, s *story) {
 		switch {
 		case !joined:
 			c.violated(StrangerClaimed, job, "claimed by node %d, which had not joined", claim.Node)
-		case claim.Sent == 0 && slices.Contains(c.Older, claim.Process): // it may have checked its node any time before
+		case claim.Sent == 0 && slices.Contains(c.Older, claim.Process): // the claim may have checked its node at any time before
 		case claim.checkedFrom() > until && !c.leases.doubted(claim.Node, claim.begun(), c.killedAfter(claim)):
 			c.violated(DeadClaimed, job, "claimed by node %d %v after its own lease had run out", claim.Node, claim.checkedFrom().Sub(until))
 		}

@@ -126,7 +126,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 }
 
 func (c *Cluster) play(ctx context.Context) error {
-	if err := errors.Join(c.schedule(ctx), c.scheduleHeld(ctx)); err != nil { // before there is a node that acts upon them
+	if err := errors.Join(c.schedule(ctx), c.scheduleHeld(ctx)); err != nil { // before a node acts on them
 		return err
 	}
 	for range c.Workers {
@@ -143,8 +143,8 @@ func (c *Cluster) play(ctx context.Context) error {
 	if err := c.beginOthers(ctx); err != nil {
 		return err
 	}
-	// Looking costs the database something and tells nothing new if it is done
-	// again at once; workers that stood still are to go on in time.
+	// Queries load the database and show nothing new if repeated immediately, but suspended
+	// workers must be resumed in time.
 	const tick, look = 20 * time.Millisecond, 200 * time.Millisecond
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -259,7 +259,7 @@ func (c *Cluster) look(ctx context.Context, left int64) int64 {
 // glance returns the state of the database, the number of jobs left, and whether schedules
 // will create more.
 func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more bool, err error) {
-	more, err = c.planned(ctx) // before jobs are counted: it may be the last that is made just now
+	more, err = c.planned(ctx) // before counting jobs, because the last one may just be created
 	if err != nil {
 		return Sample{}, 0, false, err
 	}

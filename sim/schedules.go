@@ -135,10 +135,10 @@ func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
 		}
 		for _, f := range fires {
 			if _, planned := c.endings[f.Schedule]; !planned {
-				continue // its runs wait for callers, and may be skipped
+				continue // the runs of these schedules wait for callers, and may be skipped
 			}
 			r.Fires = append(r.Fires, Fired{Schedule: f.Schedule, Due: InstantOf(f.Due), Job: f.Job, Trigger: f.Trigger, Skip: f.Skip})
-			if f.Job != 0 { // else it was skipped
+			if f.Job != 0 { // otherwise it was skipped
 				r.Expected[f.Job], r.Due[f.Job] = c.endings[f.Schedule], InstantOf(f.Due)
 			}
 		}

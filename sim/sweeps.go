@@ -126,7 +126,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 		if time.Since(d.since) > GiveUp {
 			return fmt.Errorf("nothing has progressed for %v, and the sweep is %s: %+v; the last look at the database: %w", GiveUp, d.record.Sweep.State, d.record.Sweep.Progress, d.unseen)
 		}
-		// On a slow machine no worker would live to store anything otherwise.
+		// Otherwise no worker on a slow machine would live long enough to store anything.
 		if time.Now().After(kill) && d.reached != d.spared {
 			kill, d.spared = time.Now().Add(d.Every), d.reached
 			if err := d.replace(ctx); err != nil {
@@ -158,7 +158,7 @@ func (d *sweepDriver) launch() (*process, error) {
 // replace kills a worker, if possible one that processes a shard, and starts another.
 func (d *sweepDriver) replace(ctx context.Context) error {
 	i, err := d.victim(ctx)
-	if d.unseen = err; err != nil { // the database is busy: another time
+	if d.unseen = err; err != nil { // the database is busy; try later
 		return ctx.Err()
 	}
 	if err := d.workers[i].kill(); err != nil {

@@ -87,10 +87,10 @@ type lease struct{ shard, fence int64 }
 // that a later run begins at the stored mark.
 func (c *sweepCheck) checkpoints() {
 	clear(c.begun)
-	reached := map[int64]int64{}                         // by shard: the first item that was not begun
-	latest := map[int64]int64{}                          // by shard: the largest fence that sent one
+	reached := map[int64]int64{}                         // first item that was not begun, by shard
+	latest := map[int64]int64{}                          // largest fence that sent a checkpoint, by shard
 	late := map[lease]bool{}                             // whether the last one was sent too late
-	sent, stored := map[lease]int64{}, map[lease]int64{} // the least mark that was sent, the largest that was stored
+	sent, stored := map[lease]int64{}, map[lease]int64{} // smallest mark sent, largest mark stored
 	for shard := range int64(c.Shards) {
 		reached[shard] = c.from(shard)
 	}
@@ -150,7 +150,7 @@ func (r *SweepRecord) Unsaved() (all int64) {
 		process string
 		shard   int64
 	}
-	unsaved, since := map[part]int64{}, map[part]int64{} // as of the last that was stored, and as of the last that was sent
+	unsaved, since := map[part]int64{}, map[part]int64{} // since the last stored checkpoint, and since the last sent one
 	for _, n := range r.Notes {
 		at := part{n.Process, n.Shard}
 		switch n.What {

@@ -25,7 +25,7 @@ func (l leases) steadyFor(node fairlead.NodeID, at, until Instant) time.Duration
 	if n == nil {
 		return 0
 	}
-	last := Instant(0) // trouble
+	last := Instant(0) // time of the last problem
 	for _, d := range n.doubt {
 		switch {
 		case d <= at:

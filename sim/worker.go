@@ -99,7 +99,7 @@ func (o orders) work(open Opener) (err error) {
 	defer func() { err = errors.Join(err, recorder.Close()) }()
 	store, err := open(ctx, o.URL)
 	if err != nil && ctx.Err() != nil {
-		return nil // it was told to end before it had begun
+		return nil // told to end before it had begun
 	}
 	if err != nil {
 		return err
@@ -152,8 +152,8 @@ func (o orders) work(open Opener) (err error) {
 		err = o.runAndServe(ctx, store, node)
 	}
 	if left := stubborn.Load() + abandoned.Load(); err != nil && left > 0 && ctx.Err() != nil {
-		// The engine rightly complains of handlers that do not end within their grace:
-		// stubborn ones, and any on a machine that gives them no time to.
+		// The engine correctly reports handlers that do not end within the grace period: stubborn
+		// ones, and any handler on a machine that gives it no CPU time.
 		fmt.Fprintf(os.Stderr, "worker: ended with %d handlers left: %v\n", left, err)
 		return nil
 	}

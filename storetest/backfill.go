@@ -11,8 +11,8 @@ import (
 
 // testBackfill covers runs for past instants.
 func testBackfill(c *chapter) {
-	// hourly is a schedule with three full hours behind it, of which the last had a run by
-	// the clock.
+	// hourly stores a schedule with three full hours behind it. The last one had a scheduled
+	// run.
 	hourly := func(f *fixture) (schedule.Schedule, schedule.Backfill) {
 		f.Helper()
 		f.Advance(f.now().Truncate(time.Hour).Add(4 * time.Hour).Sub(f.now()))

@@ -16,7 +16,7 @@ func bulkScope() *driver.Scope { return &driver.Scope{Kinds: []string{bulk.Kind}
 // startBulk stores a bulk.
 func (f *fixture) startBulk(b bulk.Bulk) bulk.Bulk {
 	f.Helper()
-	f.Advance(time.Second) // jobs of this instant are older than it
+	f.Advance(time.Second) // jobs created until now are older than the bulk
 	stored, err := bulk.NewClient(f.store).Start(f.ctx(), b)
 	f.ok(err)
 	return stored

@@ -15,7 +15,7 @@ func testBulkSteps(c *chapter) {
 	for _, action := range []struct {
 		bulk   bulk.Bulk
 		method string
-		after  string // beside the bulk
+		after  string // in the audit log, after the bulk
 		from   fairlead.State
 		hit    func(f *fixture, job *fairlead.Job)
 	}{

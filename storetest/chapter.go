@@ -50,7 +50,7 @@ func (c *chapter) test(sentence string, check func(f *fixture)) {
 			tier.Long(t, c.reason)
 		}
 		f := c.shelf.take().within(t)
-		defer func() { // also if the clause does not apply
+		defer func() { // even if the clause does not apply
 			if t.Skipped() && !*f.inapplicable {
 				t.Error("the clause skipped itself, but the harness lacks nothing that it needs")
 			}
@@ -69,7 +69,7 @@ const tooMany = 300
 // test then gets a new database.
 func (f *fixture) empty() error {
 	if f.Empty != nil {
-		f.Advance(24 * time.Hour) // ends what stores remember for some time
+		f.Advance(24 * time.Hour) // longer than stores cache anything
 		return f.Empty(f.store)
 	}
 	tally, err := f.store.Tally(f.ctx(), fairlead.Filter{})
@@ -193,7 +193,7 @@ func (f *fixture) forgetAccess() error {
 		}
 	}
 	log, err := f.store.AuditLog(f.ctx(), access.Filter{})
-	if len(log) > 0 { // forgetNodes prunes it
+	if len(log) > 0 { // forgetNodes prunes the audit log
 		f.Advance(access.Window)
 	}
 	return err

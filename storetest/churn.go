@@ -121,7 +121,7 @@ func (c *churn) work(store Store, random *rand.Rand) error {
 			}
 			if len(jobs) > 0 && random.IntN(12) == 0 {
 				c.ledger.part(jobs)
-				break // it dies with the jobs in its hands
+				break // the node dies while it holds the jobs
 			}
 			if err := c.settleAll(store, random, jobs); err != nil {
 				return err

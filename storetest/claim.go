@@ -98,7 +98,7 @@ func testClaim(c *chapter) {
 		f.claimThe(f.enqueue(with(startBy(f.now().Add(time.Hour)))), f.join())
 	})
 	c.test("a job that another process enqueued is claimed", func(f *fixture) {
-		f.settle(to(fairlead.Succeed, f.running())) // the lane is known
+		f.settle(to(fairlead.Succeed, f.running())) // from now on, the lane is known
 		node := f.join()
 		f.wantClaim(node, everything())
 		f.claimThe(f.elsewhere().enqueue(plain()), node)

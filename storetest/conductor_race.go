@@ -63,7 +63,7 @@ func testConductorRaces(c *chapter) {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
-			if !f.SerialWrites { // others are not held up
+			if !f.SerialWrites { // other batches are not blocked
 				is, err := store.Conduct(f.ctx(), other.ID, false, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}
@@ -107,7 +107,7 @@ func testConductorRaces(c *chapter) {
 			)
 			f.ok(recallErr)
 			f.ok(claimErr)
-			for _, job := range claimed { // those that were not recalled
+			for _, job := range claimed { // jobs that were not recalled
 				f.settle(to(fairlead.Succeed, job))
 			}
 			rest := f.claimAs(driver.Claim{Node: node, Scope: everything(), Max: 1000}) // jobs that were just about to be moved

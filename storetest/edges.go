@@ -42,7 +42,7 @@ func testEdges(c *chapter) {
 				if line := call.line(f); !want[line] {
 					f.Errorf("it is not among testdata/edges.txt:\n%s", line)
 				}
-				if f.empty() != nil { // it has too many lanes by now
+				if f.empty() != nil { // the store has too many lanes by now
 					*f = *c.shelf.take().within(f.outer)
 				}
 			}

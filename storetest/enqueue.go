@@ -71,7 +71,7 @@ func testEnqueue(c *chapter) {
 				f.Fatalf("a job that was not stored got the ID %d", job.ID)
 			}
 		}
-		f.enqueue(with(keyed("fresh"))) // its key is not taken either
+		f.enqueue(with(keyed("fresh"))) // its key is not in use either
 	})
 	c.test("it stores nothing if there are no jobs", func(f *fixture) {
 		f.ok(f.store.Enqueue(f.ctx(), nil))

@@ -201,14 +201,14 @@ func testFair(c *chapter) {
 		there := f.elsewhere()
 		here, away := f.join(), there.join()
 		f.enqueue(many(40, forTenant("wide"))...)
-		there.enqueue(many(40, forTenant("wide"), ofKind("other"))...) // so that its claims know of them
+		there.enqueue(many(40, forTenant("wide"), ofKind("other"))...) // stored there, so that its claims know these jobs
 		last := there.enqueue(many(40, forTenant("narrow"), ofKind("other"))...)
 		claim := func(f *fixture, node fairlead.NodeID, kind string, most int) (starts map[string]int) {
 			starts = map[string]int{}
 			for _, job := range f.claimAs(driver.Claim{Node: node, Scope: everything(kind), Max: most}) {
 				starts[job.Tenant]++
 			}
-			_, err := f.store.Explain(f.ctx(), last.ID) // nodes of a store that explains learn of each other at once
+			_, err := f.store.Explain(f.ctx(), last.ID) // Explain makes the nodes of a store learn of each other at once
 			f.ok(err)
 			return starts
 		}

@@ -45,7 +45,7 @@ func testFairRandom(f *fixture) {
 			slices.Sort(got)
 			f.equal(fmt.Sprintf("jobs of claim %d with seed %d", step, seed), got, want)
 		}
-		f.claimAs(driver.Claim{Node: w.node, Scope: everything(w.kinds(seed)...), Max: 10_000}) // the next seed begins with none
+		f.claimAs(driver.Claim{Node: w.node, Scope: everything(w.kinds(seed)...), Max: 10_000}) // the next seed begins without jobs
 	}
 }
 
@@ -57,9 +57,9 @@ func (w *fairWorld) kinds(seed uint64) []string {
 // declareAll declares tenants, some with a parent. With even seeds a parent has several
 // children.
 func (w *fairWorld) declareAll(seed uint64) {
-	w.queue = fmt.Sprint("queue ", seed) // what nodes started in others does not count
+	w.queue = fmt.Sprint("queue ", seed) // jobs started in other queues do not count
 	w.order(w.queue, fairlead.OrderFair)
-	weight := func() int { return 1 << w.lot.IntN(3) } // of which sums are exact
+	weight := func() int { return 1 << w.lot.IntN(3) } // powers of two, whose sums are exact
 	top := &fairTenant{Tenant: fairlead.Tenant{Name: fmt.Sprint("top ", seed), Weight: weight()}}
 	w.declare(top.Tenant)
 	for i := range 5 {

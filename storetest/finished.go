@@ -14,7 +14,7 @@ func testFinishedFrom(c *chapter) {
 		f.settle(to(fairlead.Fail, early))
 		f.Advance(time.Second)
 		then := f.now()
-		f.settle(to(fairlead.Fail, late)) // an older job that ends later
+		f.settle(to(fairlead.Fail, late)) // an older job, but it ends later
 		f.Advance(time.Second)
 		last := f.running(forTenant("other"))
 		f.settle(to(fairlead.Succeed, last))

@@ -332,7 +332,7 @@ func testGateRaces(c *chapter) {
 		tx = f.begin()
 		f.settleIn(tx, []fairlead.Settled{asAsked}, to(fairlead.Succeed, claimed))
 		f.ok(tx.Commit())
-		f.eventually("the second passes the gate", func() bool { // the store may be about to see the commit by itself
+		f.eventually("the second passes the gate", func() bool { // the store may notice the commit itself at this moment
 			f.promote()
 			return f.get(second).State == fairlead.Ready
 		})
@@ -417,7 +417,7 @@ func testGateRaces(c *chapter) {
 		f.ok(first(errs))
 		for f.tally(fairlead.Filter{})[fairlead.Succeeded] < int64(4*rounds) {
 			var claimed []*fairlead.Job
-			f.eventually("what is left is claimed", func() bool { // news of the other process may be under way
+			f.eventually("what is left is claimed", func() bool { // notifications from the other process may still arrive
 				claimed = f.claim(node, 10)
 				return len(claimed) > 0
 			})

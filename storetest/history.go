@@ -112,7 +112,7 @@ func testHistory(c *chapter) {
 		next.watch(heir, 8, 3, node)
 		f.resume(queuePause(fairlead.DefaultQueue))
 		next.watch(heir, 5, 3, node)
-		f.ok(w.Look(f.ctx())) // it lives, and is no witness any more
+		f.ok(w.Look(f.ctx())) // the former witness is live, but no longer the witness
 		f.claimThe(job, node)
 		f.equal("its history", f.told(job, begin), []string{"run 1, 0 to 11: paused", "run 1, 11 to 16: in_line"})
 		f.equal("how many holds there are", len(f.holds(hold.Filter{})), 1)

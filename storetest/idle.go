@@ -33,7 +33,7 @@ func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, lim
 			least := reads(t, few, limit)
 			most := reads(t, many, limit)
 			for try := 1; most > least+slack && try < 3; try++ {
-				most = min(most, reads(t, many, limit)) // a busy server may add up late what was read before
+				most = min(most, reads(t, many, limit)) // a busy server may count earlier reads late
 			}
 			if most > least+slack {
 				t.Errorf("%d rounds of an idle node read %d with %d empty lanes, and %d with %d", IdleRounds, most, many, least, few)
@@ -93,10 +93,10 @@ func askEverything(ctx context.Context, store Store, node fairlead.NodeID, scope
 		func() error { return second(store.Nodes(ctx)) },
 		func() error { return second(store.Held(ctx, node)) },
 		func() error { return store.Report(ctx, nil) },
-		func() error { // what watches for stalls asks
+		func() error { // query of the stall check
 			return second(store.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Ready}, Kinds: scope.Kinds, Queues: scope.Queues}))
 		},
-		func() error { return second(store.Usage(ctx)) }, // a scrape
+		func() error { return second(store.Usage(ctx)) }, // query of a metrics scrape
 		func() error { return second(store.HoldLook(ctx)) },
 		func() error { return second(store.HeldBack(ctx, hold.Place{})) },
 		func() error {

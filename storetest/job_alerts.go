@@ -228,7 +228,7 @@ func testLooks(c *chapter) {
 	c.test("while there is no rule there is no look", func(f *fixture) {
 		f.wantNoLook(time.Minute)
 		f.rule("a")
-		f.Advance(time.Minute) // what was too old may have been removed just now
+		f.Advance(time.Minute) // old data may have been removed just before
 		f.look(time.Minute)
 	})
 	c.test("a clock that was set back keeps no caller from looking for longer than a minute", func(f *fixture) {
@@ -304,7 +304,7 @@ func testAlertCounts(c *chapter) {
 		second.At, second.Jobs = first.Add(alert.Bucket), 2
 		f.equal("the counts", f.counts(), []alert.Count{count, second})
 		f.Advance(alert.MissedWindow + alert.Bucket)
-		f.wantNoLook(time.Minute) // which forgets what is too old
+		f.wantNoLook(time.Minute) // this removes old data
 		counts, err := f.store.AlertCounts(f.ctx(), first, first.Add(2*alert.Bucket))
 		f.ok(err)
 		f.equal("the counts of what is too old", len(counts), 0)

@@ -261,7 +261,7 @@ func testPrune(c *chapter) {
 		long := f.join()
 		f.ok(f.store.Leave(f.ctx(), long))
 		f.Advance(48 * time.Hour)
-		alive, fresh := f.running().Node, f.join() // one that runs a job keeps no other
+		alive, fresh := f.running().Node, f.join() // a node that runs a job does not make the store keep others
 		f.ok(f.store.Leave(f.ctx(), fresh))
 		prune(f, all, 10)
 		for id, want := range map[fairlead.NodeID]bool{long: false, alive: true, fresh: true} {

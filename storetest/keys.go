@@ -212,7 +212,7 @@ func testKeysOfOneCall(c *chapter) {
 
 func testKeyRaces(c *chapter) {
 	const rivals = 8
-	// race enqueues one job per rival at once, all with one key.
+	// race enqueues one job per rival concurrently, all with the same key.
 	race := func(f *fixture, do fairlead.OnDuplicate) ([]*fairlead.Job, []error) {
 		jobs := many(rivals, keyed("k"), onDuplicate(do))
 		f.ok(fairlead.NormalizeJobs(jobs))

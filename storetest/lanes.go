@@ -52,7 +52,7 @@ func UnusedLanes(t *testing.T, h *Harness, look LaneLook) {
 	pass(23 * time.Hour)
 	want("within a day", "unused", true, true)
 	pass(2 * time.Hour)
-	Eventually(t, "the lane is gone", func() bool { // transactions of others may be older
+	Eventually(t, "the lane is gone", func() bool { // other processes may have older transactions
 		exists, _ := look("unused")
 		if exists {
 			pass(25 * time.Hour)

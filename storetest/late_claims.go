@@ -21,7 +21,7 @@ func LateClaims(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (re
 			body(&lateClaim{fixture: f, hold: hold})
 		})
 	}
-	const atOnce = 0 // crashes that a job survives
+	const atOnce = 0 // maximum number of crashes of a job
 	dead := func(l *lateClaim) {
 		l.Advance(2 * lease)
 		l.equal("what is reaped first", l.reap(), driver.Reaped{Nodes: 1})
@@ -34,7 +34,7 @@ func LateClaims(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (re
 			l.commit()
 			l.equal("what is reaped", l.reap(), driver.Reaped{Jobs: 1})
 			l.wantUnstarted(job)
-			l.wantClaim(l.join(), everything(), job) // with the others: it is no suspect
+			l.wantClaim(l.join(), everything(), job) // the job is no suspect, so it can be claimed together with others
 		})
 		test("a late claim of "+name+" brings no job closer to poison", func(l *lateClaim) {
 			job := l.begin()

@@ -17,8 +17,7 @@ func (f *fixture) joinKnowing(idle int, kinds ...string) fairlead.NodeID {
 
 // testLeaving is trap 19.
 func testLeaving(c *chapter) {
-	// early is a job that only nodes which know its kind can run, late one for
-	// everybody.
+	// Only nodes that know its kind can run early. All nodes can run late.
 	early, late := with(ofKind("rare"), priority(5)), plain()
 	fill := func(f *fixture) (*fairlead.Job, *fairlead.Job) {
 		first, second := *early, *late

@@ -196,7 +196,7 @@ func (m *limitsModel) Crash(rt *rapid.T) {
 	i := rapid.IntRange(0, len(m.nodes)-1).Draw(rt, "node")
 	dead := m.nodes[i]
 	m.ok(m.store.Leave(m.ctx(), dead))
-	reaped, err := m.store.Reap(m.ctx(), driver.Reap{MaxCrashes: 0, Limit: 1000}) // tolerates no crash: suspects are another matter
+	reaped, err := m.store.Reap(m.ctx(), driver.Reap{MaxCrashes: 0, Limit: 1000}) // tolerates no crash, because other tests cover suspects
 	m.ok(err)
 	ended := 0
 	for _, id := range m.heldIDs(false) {
@@ -225,7 +225,7 @@ func (m *limitsModel) Limit(rt *rapid.T) {
 	at := rapid.SampledFrom([]ruledScope{{fairlead.LimitGlobal, ""}, {fairlead.LimitQueue, "q"}, {fairlead.LimitKind, kind}}).Draw(rt, "scope")
 	limit := m.drawLimit(rt, at)
 	if err := m.tryLimit(limit); err != nil {
-		m.wantErr(err, fairlead.ErrInvalid) // minimums are in the way
+		m.wantErr(err, fairlead.ErrInvalid) // the limit is less than the minimums
 		return
 	}
 	m.set(limit, 0)
@@ -246,7 +246,7 @@ func (m *limitsModel) Declare(rt *rapid.T) {
 		tenant.Version = known[0].Version
 	}
 	if _, err := m.tryDeclare(tenant); err != nil {
-		m.wantErr(err, fairlead.ErrInvalid) // its parent is not declared, or minimums are too large
+		m.wantErr(err, fairlead.ErrInvalid) // the parent is not declared, or minimums are too large
 		return
 	}
 	m.parents[name] = tenant.Parent
@@ -257,7 +257,7 @@ func (m *limitsModel) Declare(rt *rapid.T) {
 func (m *limitsModel) Undeclare(rt *rapid.T) {
 	name := rapid.SampledFrom(modelTenants).Draw(rt, "tenant")
 	if err := m.store.DeleteTenant(m.ctx(), name); err != nil {
-		return // it is a parent, or not declared
+		return // the tenant is a parent, or not declared
 	}
 	delete(m.parents, name)
 	delete(m.rules, ruledScope{fairlead.LimitTenant, name})

@@ -24,7 +24,7 @@ func (f *fixture) listen(scope *driver.Scope) *listener {
 		l.done <- f.store.Listen(ctx, scope, func(wake driver.Wake) {
 			select {
 			case l.wakes <- wake:
-			default: // enough is enough
+			default: // the channel has more wakes than any test needs
 			}
 		})
 	}()
@@ -95,18 +95,18 @@ type waking struct {
 }
 
 func wakings() []waking {
-	// enqueuing makes a deed of a job.
+	// enqueuing returns a deed that enqueues a job.
 	enqueuing := func(changes ...func(*fairlead.Job)) func(f *fixture) func() {
 		return func(f *fixture) func() { return func() { f.enqueue(with(changes...)) } }
 	}
-	// settling makes a deed of what is done to a running job.
+	// settling returns a deed that settles a running job.
 	settling := func(settlement func(job *fairlead.Job) fairlead.Settlement) func(f *fixture) func() {
 		return func(f *fixture) func() {
 			job := f.in(fairlead.Running)
 			return func() { f.settle(settlement(job)) }
 		}
 	}
-	// doing makes a deed of what is done to a job in a state.
+	// doing returns a deed that calls verb for a job in a state.
 	doing := func(state fairlead.State, verb func(f *fixture, job *fairlead.Job) error) func(f *fixture) func() {
 		return func(f *fixture) func() {
 			job := f.in(state)

@@ -57,7 +57,7 @@ func (f *fixture) trySettle(settlements ...fairlead.Settlement) error {
 // doesNotWait checks that a call returns while a transaction is open.
 func (f *fixture) doesNotWait(what string, call func() error) {
 	f.Helper()
-	const surely = 400 // looks in a row: what is waited for here is not let go
+	const surely = 400 // after so many checks in a row, the call waits for a lock that will not be released
 	done, waits := make(chan error, 1), 0
 	go func() { done <- call() }()
 	f.eventually(what+" returns", func() bool {

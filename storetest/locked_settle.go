@@ -56,7 +56,7 @@ func testHeldSettlements(c *chapter, ends ending) {
 			f.ok(ends.end(tx))
 			answer := asAsked
 			switch move(jobs[1]).Move {
-			case fairlead.Succeed, fairlead.MoveAwait: // a job that waited may have succeeded since
+			case fairlead.Succeed, fairlead.MoveAwait: // a waiting job may have succeeded since
 			default:
 				if ends == commits {
 					answer = lost
@@ -143,7 +143,7 @@ func testHeldKeys(c *chapter, ends ending) {
 	for name, keeping := range map[string]struct {
 		make func(f *fixture) (withKey, other *fairlead.Job)
 		call func(f *fixture) error
-		end  fairlead.State // empty: the jobs are gone
+		end  fairlead.State // empty if the jobs no longer exist
 	}{
 		"Reap": {func(f *fixture) (withKey, other *fairlead.Job) {
 			withKey, other = f.running(keyed("k"), cancelOnCrash), f.running(cancelOnCrash)

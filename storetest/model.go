@@ -57,7 +57,7 @@ func (c *chapter) play(plays int, model func(f *fixture, rt *rapid.T)) {
 		}
 		failing := true
 		defer func() {
-			if failing { // it is going to be repeated, to find a smaller one
+			if failing { // rapid repeats the failed run to find a smaller one
 				over = func() bool { return false }
 			}
 		}()
@@ -141,7 +141,7 @@ func (m *model) compare(id int64) {
 	want.CancelWish = r.wish != nil
 	want.OnDuplicate = ""
 	for _, job := range []*fairlead.Job{&got, &want} {
-		if !r.ran { // not even the number of its last lease is kept
+		if !r.ran { // not even the fence of its last lease is retained
 			job.Fence, job.Node, job.StartedAt = 0, 0, time.Time{}
 		}
 		if r.State != fairlead.Scheduled {
@@ -278,7 +278,7 @@ func (m *model) Settle(rt *rapid.T) {
 	for range rapid.IntRange(1, 2).Draw(rt, "settlements") {
 		lease := m.anyLease(rt)
 		if slices.ContainsFunc(settlements, func(s fairlead.Settlement) bool { return s.ID == lease.ID }) {
-			continue // in which order two moves of one job count is not agreed
+			continue // the contract does not define the order of two moves of one job
 		}
 		settlement := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
 		settlement.Move = anyMove(rt)

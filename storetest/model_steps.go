@@ -201,7 +201,7 @@ func (m *model) Time(rt *rapid.T) {
 // Promote promotes due jobs.
 func (m *model) Promote(*rapid.T) {
 	got, want := m.promote(), m.oracle.promote()
-	got.Next = max(got.Next, -1) // any negative number says that there is none
+	got.Next = max(got.Next, -1) // any negative number means none
 	m.equal("the promotion", got, want)
 }
 

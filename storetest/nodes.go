@@ -30,7 +30,7 @@ func testNodes(c *chapter) {
 				f.Fatalf("node %d joined after node %d", id, last)
 			}
 			last = id
-			if i%3 == 2 { // nothing is left of it
+			if i%3 == 2 { // the store forgets the node completely
 				f.ok(f.store.Leave(f.ctx(), id))
 				f.ok(f.forgetNodes())
 			}
@@ -174,7 +174,7 @@ func testLeave(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), left))
 		f.ok(f.store.Leave(f.ctx(), died))
 		f.Advance(time.Second)
-		f.ok(f.store.Leave(f.ctx(), left)) // once more
+		f.ok(f.store.Leave(f.ctx(), left)) // again, which has no effect
 		for id, want := range map[fairlead.NodeID]time.Time{left: at, died: {}, alive: {}} {
 			node, _ := f.node(id)
 			f.equal("LeftAt", node.LeftAt, want)

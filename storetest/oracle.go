@@ -114,7 +114,7 @@ func (o *oracle) enqueue(job fairlead.Job) {
 	if _, kept := o.records[job.ID]; kept {
 		return
 	}
-	if holder := o.holder(&job); job.Key != "" && holder != nil { // replaced
+	if holder := o.holder(&job); job.Key != "" && holder != nil { // the new job replaces the holder
 		o.become(holder, verdict.ReplacedBy(job.ID))
 		o.dropKey(&holder.Job)
 	}

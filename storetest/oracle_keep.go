@@ -25,7 +25,7 @@ func (o *oracle) cancel(id int64, reason string) error {
 	switch {
 	case err != nil:
 		return err
-	case verdict.Asked(r.State) && r.wish != nil: // the first counts
+	case verdict.Asked(r.State) && r.wish != nil: // the first request counts
 	case verdict.Asked(r.State):
 		r.wish = &reason
 	default:
@@ -140,7 +140,7 @@ func (o *oracle) reap(maxCrashes int) driver.Reaped {
 			continue
 		}
 		node := o.nodes[r.Node]
-		if node == nil { // it is not known any more
+		if node == nil { // the node was forgotten
 			node = &lifetime{}
 		}
 		loss := verdict.TakeBack(verdict.Orphan{

@@ -72,7 +72,7 @@ func testPages(c *chapter) {
 		f.enqueue(jobs...)
 		var found []int64
 		for below, pages := int64(0), []int{3, 3, 3}; len(pages) > 0; pages = pages[1:] {
-			bounded, bound := paged.Within(f.ctx(), 3000) // three jobs fill it, sealed or not
+			bounded, bound := paged.Within(f.ctx(), 3000) // three jobs fill the page, sealed or not
 			page, err := f.store.FindPage(bounded, fairlead.Filter{Below: below, Limit: 100})
 			f.ok(err)
 			f.equal("the jobs on the page", len(page.Jobs), pages[0])

@@ -60,7 +60,7 @@ func testManyPages(c *chapter) {
 			}
 			filter.Limit = len(all) / 3
 			if len(want) <= len(all)/20 {
-				filter.Limit = 5 // the smaller the page, the smaller the part that it goes through
+				filter.Limit = 5 // smaller pages scan smaller parts
 			}
 			if got := f.follow(filter); !slices.Equal(got, want) {
 				f.Fatalf("pages of %d of %+v have %d jobs, not %d", filter.Limit, filter, len(got), len(want))
@@ -121,7 +121,7 @@ func (f *fixture) fillHours(hours, jobs int) (began []time.Time) {
 		began = append(began, f.now())
 		made := slices.Concat(many(jobs, forTenant("x")), many(jobs/8+5, forTenant("y")), many(jobs/16+3, ofKind("other"), forTenant("y")),
 			many(jobs/25+2, forTenant("z"), notBefore(f.now().Add(1000*time.Hour))))
-		for i := range jobs/10 + 1 { // as many lanes
+		for i := range jobs/10 + 1 { // one lane each
 			made = append(made, with(forTenant(fmt.Sprint("tenant ", hour, " ", i)), keyed("shared")))
 		}
 		f.enqueue(made...)

@@ -185,7 +185,7 @@ func (m *plannerModel) follow(s *knownSchedule, seen schedule.View, decide decis
 		m.Fatalf("schedule %d has room for %d runs", s.ID, seen.Room)
 	}
 	view := m.oracle.view(s)
-	view.Room = seen.Room // how schedules share it has clauses of its own
+	view.Room = seen.Room // other clauses cover how schedules share the room
 	m.equal(fmt.Sprint("the view of schedule ", s.ID), seen, view)
 	plan := decide(s.Schedule, view)
 	want := m.wanted(s, plan)
@@ -216,7 +216,7 @@ func (m *plannerModel) Tick(rt *rapid.T) {
 		m.follow(s, view, decide, made)
 	}
 	m.equal("the number of schedules", len(seen), len(due))
-	ticked.Next = max(ticked.Next, -1) // any negative number says that there is none
+	ticked.Next = max(ticked.Next, -1) // any negative number means none
 	m.equal("the tick", ticked, schedule.Ticked{Schedules: len(due), Runs: runs, Next: m.oracle.next()})
 }
 
@@ -278,7 +278,7 @@ func (m *plannerModel) Settle(rt *rapid.T) {
 	} else {
 		run.State = end.state
 	}
-	run.job = nil // the same settlement again would be taken for a repetition
+	run.job = nil // the store would treat the same settlement as a repetition
 }
 
 // Cancel cancels a run that is not running.

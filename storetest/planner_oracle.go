@@ -119,7 +119,7 @@ func (o *plannerOracle) view(s *knownSchedule) schedule.View {
 		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
 	})
 	view.Last, view.Skipped, view.Standing = s.last, s.skipped, s.standing
-	if s.last != nil && o.runs[s.last.Job] != nil && o.runs[s.last.Job].Active() { // it was retried
+	if s.last != nil && o.runs[s.last.Job] != nil && o.runs[s.last.Job].Active() { // the last run was retried
 		view.Last = o.newest(s.ID, news)
 	}
 	return view

@@ -229,7 +229,7 @@ func testPlans(c *chapter) {
 			if !strings.Contains(job.Error, fmt.Sprint("job ", holder.ID)) {
 				f.Fatalf("it says %q", job.Error)
 			}
-			f.wantSeen(enough, leave, s.Name) // as it ended after decide was asked
+			f.wantSeen(enough, leave, s.Name) // the run ended after the call of decide
 			f.wantSeen(enough, leave)
 		}
 		f.equal("what can be claimed", len(f.claim(f.join(), 10)), 3)
@@ -296,7 +296,7 @@ func testAct(c *chapter) {
 		f.equal("the schedule", f.schedule(s.ID), s)
 		f.equal("the number of runs", len(f.fires(s.ID)), 2)
 		f.wantState(jobOf(fires[1]), fairlead.Scheduled)
-		f.wantSeen(enough, leave, "s") // that the first has ended is still news
+		f.wantSeen(enough, leave, "s") // the end of the first run has not been seen yet
 	})
 	c.test("what has ended is no news after it", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))

@@ -97,7 +97,7 @@ func testAttempts(c *chapter) {
 
 		got := f.attempts(job)
 		if len(got) == 3 {
-			got[1].Error = "" // how a crash is described is the store's affair
+			got[1].Error = "" // stores may word crash errors freely
 		}
 		f.equal("the attempts", got, []fairlead.Attempt{first, second, third})
 	})

@@ -38,7 +38,7 @@ func testReap(c *chapter) {
 		f.equal("Attempt", found.Attempt, 1)
 		attempts := f.attempts(job)
 		f.equal("the number of recorded attempts", len(attempts), 1)
-		attempts[0].Error = "" // how a crash is described is the store's affair
+		attempts[0].Error = "" // stores may word crash errors freely
 		f.equal("the crash", attempts[0], fairlead.Attempt{
 			Run: 1, Fence: claimed.Fence, Node: claimed.Node, StartedAt: claimed.StartedAt, FinishedAt: f.now(), Reason: fairlead.ReasonCrash,
 		})

@@ -37,7 +37,7 @@ func RemovedSchedules(t *testing.T, h *Harness, left func() int) {
 	f.prune(100)
 	want("when all may go", 3)
 	f.ok(f.store.Delete(f.ctx(), run.Job))
-	f.tick(leave) // a store may leave it to this to forget the run
+	f.tick(leave) // some stores forget the run only during a tick
 	f.prune(100)
 	want("when one has no run any more", 2)
 	f.Advance(day + time.Second)

@@ -38,7 +38,7 @@ func testReplaced(c *chapter) {
 			f.wantReplaced(fire)
 		}
 		f.equal("the active runs", fireJobs(f.view(s).Active), []int64{fresh.Job})
-		f.wantState(jobOf(fresh), fairlead.Ready) // the place at the gate is free again
+		f.wantState(jobOf(fresh), fairlead.Ready) // the slot at the gate is free again
 		f.wantClaim(f.join(), everything(), jobOf(fresh))
 	})
 	c.test("Cancel ends a run that backs off", func(f *fixture) {

@@ -266,7 +266,7 @@ func testResolveLate(c *chapter) {
 		first := f.running()
 		f.settle(again(first, 0))
 		second := f.claimThe(first, f.join())
-		f.settle(to(fairlead.MoveRelease, second)) // it is not recorded
+		f.settle(to(fairlead.MoveRelease, second)) // this attempt is not recorded
 		f.wantErr(f.store.Resolve(f.ctx(), again(second, 0)), fairlead.ErrLeaseLost)
 		f.resolve(again(first, 0))
 		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)

@@ -144,7 +144,7 @@ func argsOf(size int) json.RawMessage {
 // normalized returns a job as the engine passes it to Settle.
 func normalized(job *fairlead.Job) *fairlead.Job {
 	if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
-		panic(err) // the suite's own jobs are valid
+		panic(err) // jobs of this suite are always valid
 	}
 	return job
 }

@@ -296,7 +296,7 @@ func wantReapedLost(f *fixture, job *fairlead.Job, moves []fairlead.Move, ended 
 		late.After, late.Memo, late.Progress = time.Second, json.RawMessage(`"late"`), json.RawMessage(`"late"`)
 		f.wantSettled([]fairlead.Settled{lost}, late)
 	}
-	f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // and nothing else
+	f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // success is lost too
 	f.equal("the job", f.get(job), before)
 	f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{reason})
 }

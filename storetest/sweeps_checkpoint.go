@@ -67,20 +67,20 @@ func testCheckpoint(c *chapter) {
 	c.test("Checkpoint fails with ErrLeaseLost unless the job runs under the fence", func(f *fixture) {
 		s := f.cut(1)
 		job := f.employ(s.ID, 0)[0]
-		f.wantRefused(markAt(s, job, 1), fairlead.ErrLeaseLost) // nobody runs it
+		f.wantRefused(markAt(s, job, 1), fairlead.ErrLeaseLost) // no node runs the job
 		first := f.claimThe(job, f.join())
 		f.checkpoint(markAt(s, first, 2))
 		wrong := markAt(s, first, 3)
 		wrong.Fence++
 		f.wantRefused(wrong, fairlead.ErrLeaseLost)
 		f.crash(first)
-		f.wantRefused(markAt(s, first, 4), fairlead.ErrLeaseLost) // it was taken back
+		f.wantRefused(markAt(s, first, 4), fairlead.ErrLeaseLost) // the job was taken back
 		second := f.claimThe(job, f.join())
-		f.wantRefused(markAt(s, first, 5), fairlead.ErrLeaseLost) // another runs it
+		f.wantRefused(markAt(s, first, 5), fairlead.ErrLeaseLost) // another node runs the job
 		f.checkpoint(markAt(s, second, 6))
 		f.wantRefused(markAt(s, first, 7), fairlead.ErrLeaseLost)
 		f.settle(to(fairlead.Succeed, second))
-		f.wantRefused(markAt(s, second, 8), fairlead.ErrLeaseLost) // it has ended
+		f.wantRefused(markAt(s, second, 8), fairlead.ErrLeaseLost) // the job has ended
 	})
 	c.test("Checkpoint fails with ErrLeaseLost unless the job is that of the shard", func(f *fixture) {
 		s := f.cut(3)
@@ -161,21 +161,21 @@ func testCheckpoint(c *chapter) {
 		now := f.theSweep(s.ID)
 		now.Budget = sweep.Budget{Percent: 1}
 		f.putSweep(now)
-		left(0, 6, 13-6) // of 1211 items
+		left(0, 6, 13-6) // 1 percent of 1211 items
 		f.steer(s.ID, func(_ context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.Earlier = 100
 			s.Lately = []sweep.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
 			s.Silent = []sweep.Silence{{Shard: 3, Since: tx.Now(), Free: true}, {Shard: 4}}
 			return nil
 		})
-		left(0, 6, 12-6) // of 1106 since it was started
+		left(0, 6, 12-6) // 1 percent of 1106 items since the sweep was started
 		record := f.sweepRecord(s.ID)
 		f.equal("what was seen", len(record.Lately), 2)
 		f.equal("who was silent", record.Silent, []sweep.Silence{{Shard: 3, Since: record.Lately[0].At, Free: true}, {Shard: 4}})
 		now = record.Sweep
 		now.Budget = sweep.Budget{PerMinute: 3}
 		f.putSweep(now)
-		left(0, 6, 3-2) // 11 have come to nothing by now, 9 of them earlier
+		left(0, 6, 3-2) // 11 items have failed by now, 9 of them earlier
 	})
 	c.test("a run that stores how far it has come is no crash suspect", func(f *fixture) {
 		s, job := f.sweeping()
@@ -222,7 +222,7 @@ func testShares(c *chapter) {
 		f.equal("the share", f.checkpoint(last).Share, share)
 		f.crash(job)
 		job = f.claimThe(job, f.join())
-		f.grant(s.ID, sweep.Share{Rate: 20, InFlight: 8}) // it counts for the run before, of which this is still known
+		f.grant(s.ID, sweep.Share{Rate: 20, InFlight: 8}) // this grant is for the previous run, which is still known
 		f.equal("the share of the next run", f.checkpoint(markAt(s, job, 1)).Share, sweep.Share{})
 		shard := f.shards(s.ID)[0]
 		f.equal("what is known of it", []sweep.Share{shard.Share, shard.Told, shard.Used}, []sweep.Share{{}, {}, {}})

@@ -63,7 +63,7 @@ func testSweepItems(c *chapter) {
 	c.test("the list stays while its digest does, and goes with the sweep", func(f *fixture) {
 		s := f.sweep("s", func(s *sweep.Sweep) { s.To, s.Items = 0, people(5) })
 		s.Rate = 7
-		changed := f.putSweep(s) // without its items, as it was read
+		changed := f.putSweep(s) // without items, as returned by the store
 		f.equal("the list", f.itemsOf(s.ID), people(5))
 		changed.Items, changed.To = people(7), 0
 		f.ok(sweep.Normalize(&changed))
@@ -88,7 +88,7 @@ func testSweepItems(c *chapter) {
 		s = f.theSweep(s.ID)
 		s.Items = people(5)
 		f.ok(sweep.Normalize(&s))
-		s = f.putSweep(s) // it is the same
+		s = f.putSweep(s) // the list is the same
 		s.Items = append(people(4), "another")
 		f.ok(sweep.Normalize(&s))
 		_, err := f.store.PutSweep(f.ctx(), s)

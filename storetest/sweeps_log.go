@@ -103,7 +103,7 @@ func testSweepLogs(c *chapter) {
 		f.equal("the next page of a level", texts(f.logs(sweep.LogFilter{Sweep: s.ID, Levels: []string{"info"}, Below: first[3].ID})), "4 1")
 	})
 	c.test("Prune removes old lines and events of sweeps that have finished, at most limit of each, and counts them", func(f *fixture) {
-		stopped := f.sweep("stopped", inState(sweep.Stopped)) // what it has logged is older than that of the other
+		stopped := f.sweep("stopped", inState(sweep.Stopped)) // its log lines are older than those of the other sweep
 		finished := f.sweep("finished", inState(sweep.Finished))
 		note := func(text string) {
 			for _, s := range []sweep.Sweep{finished, stopped} {

@@ -258,7 +258,7 @@ func testListSweeps(c *chapter) {
 		for i, job := range f.claim(f.join(), shards) {
 			f.checkpoint(sweep.Checkpoint{
 				Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: large*int64(i) + large/2, Done: large/2 + 10, Abandoned: 3, Errors: 20, Measured: 1.5, Ended: i == 2,
-				Behind: int64(i), // source 002, sliding window: all before its beginning is done
+				Behind: int64(i), // source 002, sliding window: all items before its beginning are done
 			})
 		}
 		want := sweep.Progress{Total: shards * large, Marked: shards*large/2 - 3, Done: shards * (large/2 + 10), Abandoned: 9, Errors: 60, InWindow: 42, Rate: 3}

@@ -57,7 +57,7 @@ func testSweepRaces(c *chapter) {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
-			if !f.SerialWrites { // others are not held up
+			if !f.SerialWrites { // other sweeps are not blocked
 				is, err := store.Steer(f.ctx(), other.ID, false, func(context.Context, *sweep.Record, sweep.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}

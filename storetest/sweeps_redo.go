@@ -183,7 +183,7 @@ func testItemsOfCheckpoint(c *chapter) {
 		last := markAt(s, job, 100)
 		last.Done, last.Abandoned, last.Again, last.Redone = 99, 1, 1, []int64{7, 3, 50}
 		f.checkpoint(last)
-		f.checkpoint(last) // it may be told twice
+		f.checkpoint(last) // the same report may arrive twice
 		f.equal("the items", indexesOf(f.failed(sweep.ItemFilter{Sweep: s.ID})), []int64{5})
 		f.equal("what waits", f.waiting(s.ID), []int64{5})
 	})
@@ -207,7 +207,7 @@ func testItemsOfCheckpoint(c *chapter) {
 		f.equal("how many", f.shards(s.ID)[0].Again, int64(0))
 	})
 	c.test("Items of other shards and of other sweeps wait on", func(f *fixture) {
-		for _, at := range []int64{1, 500} { // one whose shards lie before those that have ended, one behind
+		for _, at := range []int64{1, 500} { // one with shards before those that have ended, one with shards after them
 			s := f.sweep(fmt.Sprint("at ", at))
 			f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 				s.State, s.Cut = sweep.Running, true

@@ -125,13 +125,13 @@ func testSweepTx(c *chapter) {
 	})
 	c.test("Shards returns the shards, in order, with the state of their jobs in step", func(f *fixture) {
 		s := f.cut(10)
-		jobs := f.employ(s.ID, 8, 7, 6, 5, 4, 3, 2, 1, 0) // the last has none
+		jobs := f.employ(s.ID, 8, 7, 6, 5, 4, 3, 2, 1, 0) // the last shard has no job
 		node := f.join()
 		claimed := f.claim(node, 7)
 		failed := to(fairlead.Fail, claimed[2])
 		failed.Reason = fairlead.ReasonError
 		f.settle(to(fairlead.Succeed, claimed[1]), failed, to(fairlead.Drop, claimed[3]), again(claimed[4], time.Hour), wait(claimed[5]), to(fairlead.MoveRelease, claimed[6]))
-		f.setState(s.ID, sweep.Stopped) // while it runs its jobs are not deleted
+		f.setState(s.ID, sweep.Stopped) // jobs of a running sweep cannot be deleted
 		f.ok(f.store.Delete(f.ctx(), jobs[8].ID))
 		var shards []sweep.Shard
 		var states []fairlead.State

@@ -49,7 +49,7 @@ func (b *tail) test(t *testing.T, sentence string, check func(f *fixture, b *tai
 		}
 		f := &fixture{TB: t, Harness: b.Harness, outer: t, store: b.Open(t), own: true}
 		check(f, &tail{Behind: b.Behind, fixture: f})
-		f.ok(f.forgetSchedules()) // they would fire in the next test
+		f.ok(f.forgetSchedules()) // the schedules would fire in the next test
 	})
 }
 

@@ -73,7 +73,7 @@ func (b *tail) testCounters(t *testing.T) {
 		node, g := f.join(), f.another()
 		f.enqueue(with(ofKind("restored")))
 		first := f.claimAs(driver.Claim{Node: node, Scope: everything("restored"), Max: 1})[0]
-		known := g.enqueue(with(ofKind("restored-too"))) // it has ids set aside
+		known := g.enqueue(with(ofKind("restored-too"))) // this store has reserved IDs
 		done, err := f.store.(driver.Restorer).Restored(f.ctx())
 		f.ok(err)
 		if done.Fence < first.Fence || done.Job < max(first.ID, known.ID) || done.Node < node {

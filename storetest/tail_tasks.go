@@ -43,7 +43,7 @@ func (b *tail) testTasks(t *testing.T) {
 		lose := b.copyJobs(f)
 		d.succeed(d.claimTasks(1)[0])
 		lose()
-		d.settle(to(fairlead.MoveRelease, remembered)) // it runs again, and has what it remembered
+		d.settle(to(fairlead.MoveRelease, remembered)) // the task runs again, with its memo
 		started = d.finish(started)
 		d.equal("how many are doubtful", started.Doubtful, 2)
 		d.wantDoubtful(started, false, false, true, true)
@@ -53,7 +53,7 @@ func (b *tail) testTasks(t *testing.T) {
 		d.equal("how many of these are doubtful", len(slices.DeleteFunc(planned, func(task batch.Task) bool { return !task.Doubtful })), 2)
 		started = d.rollBack(started, batch.RollBack{})
 		d.equal("its state", started.State(), batch.RollbackSuccess)
-		d.wantChanged("2") // it read its own result
+		d.wantChanged("2") // the task read its own result
 		d.wantDoubtful(started, false, false, true, true)
 		doubtful, err := d.batches.Tasks(d.ctx(), batch.TaskFilter{Batch: started.ID, Doubtful: true})
 		d.ok(err)

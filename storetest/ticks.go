@@ -129,7 +129,7 @@ func testTick(c *chapter) {
 		f.settle(wait(job))
 		f.make(b, byHand(f.now()))
 		f.crash(f.claimOne(f.join()))
-		f.wantSeen(enough, runIt, "a", "b") // they are due, too
+		f.wantSeen(enough, runIt, "a", "b") // the schedules are also due
 		f.settle(to(fairlead.Succeed, f.claimOne(f.join())), to(fairlead.Succeed, f.claimOne(f.join())))
 		f.wantSeen(enough, leave, "a", "b")
 		f.Advance(2 * time.Hour)

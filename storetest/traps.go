@@ -14,7 +14,7 @@ func testTraps(c *chapter) {
 	c.test("trap 01: a node finds and gives back the jobs of a claim whose answer was lost", func(f *fixture) {
 		jobs, node := many(3), f.join()
 		f.enqueue(jobs...)
-		f.claim(node, 3) // the answer is lost
+		f.claim(node, 3) // the response is lost
 		var settlements []fairlead.Settlement
 		for _, held := range f.held(node) {
 			settlements = append(settlements, fairlead.Settlement{ID: held.ID, Fence: held.Fence, Move: fairlead.MoveRelease})
@@ -26,7 +26,7 @@ func testTraps(c *chapter) {
 	})
 	c.test("trap 02: a finish whose answer was lost is repeated with success", func(f *fixture) {
 		job := f.running()
-		f.settle(success(job, `1`)) // the answer is lost
+		f.settle(success(job, `1`)) // the response is lost
 		f.crash(job)
 		f.settle(success(job, `1`))
 		f.equal("Output", string(f.wantState(job, fairlead.Succeeded).Output), `1`)
@@ -71,7 +71,7 @@ func testTraps(c *chapter) {
 		f.equal("Output", string(f.wantState(job, fairlead.Succeeded).Output), `"quick"`)
 	})
 	c.test("trap 12: leases and due times count from the database's now", func(f *fixture) {
-		f.Advance(10_000 * time.Hour) // far from the clock of this process
+		f.Advance(10_000 * time.Hour) // so that it differs from the clock of this process
 		now, job := f.now(), f.enqueue(plain())
 		claimed := f.claimThe(job, f.joinFor(time.Minute))
 		node, _ := f.node(claimed.Node)
@@ -143,7 +143,7 @@ func testTraps(c *chapter) {
 // testBehindTheLastClaim covers trap 18: jobs that are inserted before already claimed
 // ones. A store that remembers its position must not miss them.
 func testBehindTheLastClaim(c *chapter) {
-	// advanced claims so much of one lane that there is something to remember.
+	// advanced claims enough jobs of one lane for a store to remember a position.
 	advanced := func(f *fixture) fairlead.NodeID {
 		f.enqueue(many(40)...)
 		node := f.join()
@@ -189,8 +189,8 @@ func testPoison(c *chapter) {
 		const maxCrashes = driver.SoloAfter + 1
 		innocent, killer := many(20), plain()
 		f.enqueue(append(innocent, killer)...)
-		// A round of a node: it takes what there is, or one suspect; it dies if
-		// the killer is among them, and finishes everything otherwise.
+		// round is a round of a node. The node claims all ready jobs, or one suspect. It dies if
+		// the killer is among them, and otherwise completes all of them.
 		round := func(solo bool) {
 			claim := driver.Claim{Node: f.join(), Scope: everything(), Max: 100, Solo: solo}
 			if solo {

@@ -30,7 +30,7 @@ func testBatches(c *chapter) {
 		f.plan("s", keeping(last), f.later)
 		f.changeDays(last, "01-01")
 		taken := 0
-		for range 4 { // a tick may look at some of them only
+		for range 4 { // a tick may read only some of the schedules
 			taken += f.tick(leave).Schedules
 		}
 		f.equal("how many were taken", taken, 1)
@@ -138,7 +138,7 @@ func testCallersTransactions(c *chapter) {
 			return
 		}
 		two := f.elsewhere().begin()
-		second := f.enqueueIn(two, with(newLane)) // would hang if it waited
+		second := f.enqueueIn(two, with(newLane)) // this call would hang if it waited
 		third := f.enqueue(with(newLane))
 		f.ok(two.Commit())
 		f.ok(one.Commit())

@@ -28,7 +28,7 @@ func testTexts(c *chapter) {
 				jobs = append(jobs, with(label(name)))
 			}
 			f.enqueue(jobs...)
-			g := f.elsewhere() // reads the names from the database
+			g := f.elsewhere() // this store must read the names from the database
 			for _, job := range jobs {
 				found := g.get(job)
 				f.equal("the names", []string{found.Queue, found.Tenant, found.Kind}, []string{job.Queue, job.Tenant, job.Kind})

@@ -112,7 +112,7 @@ func testTx(c *chapter) {
 		f.ok(tx.Commit())
 		f.equal("Output", string(f.wantState(job, fairlead.Succeeded).Output), `"in tx"`)
 		f.wantFree("k")
-		f.settle(to(fairlead.Succeed, job)) // as the engine does when the handler returns
+		f.settle(to(fairlead.Succeed, job)) // the engine does the same when the handler returns
 	})
 	c.test("a settlement never happened if the caller rolls back", func(f *fixture) {
 		job := f.running(keyed("k"))
@@ -173,7 +173,7 @@ func testTx(c *chapter) {
 		tx := f.begin()
 		job := f.enqueueIn(tx, plain())
 		f.ok(tx.Commit())
-		_ = tx.Rollback() // callers defer it; drivers say that the transaction is over
+		_ = tx.Rollback() // callers defer Rollback; drivers return an error because the transaction has ended
 		f.wantState(job, fairlead.Ready)
 	})
 }

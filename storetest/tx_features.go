@@ -47,7 +47,7 @@ func testTxOfSchedules(c *chapter) {
 		f.ok(err)
 		f.ok(tx.Rollback())
 		f.equal("what others see", scheduleNames(f.schedules(schedule.Filter{})), []string(nil))
-		f.plan("s") // the name is free
+		f.plan("s") // the name is not in use
 	})
 	c.test("a schedule is replaced when the caller commits", func(f *fixture) {
 		s := f.plan("s")
@@ -101,7 +101,7 @@ func testTxOfSweeps(c *chapter) {
 		f.ok(err)
 		f.ok(tx.Rollback())
 		f.equal("what others see", len(f.sweeps(sweep.Filter{})), 0)
-		f.sweep("s") // the name is free
+		f.sweep("s") // the name is not in use
 	})
 	c.test("a sweep that conflicts leaves the transaction as it was", func(f *fixture) {
 		old := f.sweep("taken")

@@ -45,7 +45,7 @@ func testUse(c *chapter) {
 		if err := f.store.Cancel(ctx, job.ID, ""); err == nil {
 			f.Fatal("Cancel succeeded")
 		}
-		f.claimThe(job, f.join()) // the store is as good as before
+		f.claimThe(job, f.join()) // the store still works
 	})
 	c.test("what is enqueued survives the process that did it", func(f *fixture) {
 		g := f.another()

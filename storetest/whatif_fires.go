@@ -60,8 +60,8 @@ func testFiresHappen(f *fixture, seed uint64) {
 		}
 	}
 	all := len(want)
-	if !s.At.IsZero() && before < instants { // else the comparison ends with the list of those before
-		all++ // one more than there is to come
+	if !s.At.IsZero() && before < instants { // otherwise the comparison ends with the list of earlier instants
+		all++ // one more than remains
 	}
 	f.equal(fmt.Sprintf("what became of the next instants of %+v", s), w.pass(s.ID, all), want)
 }
@@ -132,7 +132,7 @@ func (w *firedWorld) begin() {
 		}
 	}
 	w.decided()
-	w.Advance(time.Second) // what is saved later begins with another instant
+	w.Advance(time.Second) // later changes take effect at a later instant
 	if w.lot.IntN(4) == 0 {
 		w.Advance(time.Duration(w.lot.IntN(6)) * time.Hour) // some instants are missed
 	}
@@ -178,7 +178,7 @@ func (w *firedWorld) pass(id int64, n int) (found []instantOf) {
 	}
 	for i := range 3 * n {
 		if i == 0 {
-			w.act() // nodes are woken for what was saved
+			w.act() // nodes are woken after a save
 		} else {
 			w.step()
 		}

@@ -196,7 +196,7 @@ func (w *ruledWorld) changes() (changes []fairlead.RuleChange) {
 		changes = append(changes, fairlead.RuleChange{Tenant: &fairlead.Tenant{Name: "t5", MaxRunning: 1 + w.lot.IntN(5), Parent: "t0"}})
 	}
 	if fairlead.NormalizeWhatIf(&fairlead.WhatIf{Changes: changes}) != nil {
-		return changes[:1] // two of them are about the same
+		return changes[:1] // two changes concern the same object
 	}
 	return changes
 }

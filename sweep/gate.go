@@ -13,11 +13,11 @@ const GateKind = reserved.Gate
 
 // GateCall is the args of a job of kind GateKind.
 type GateCall struct {
-	URL   string          `json:"url"`
-	Sweep int64           `json:"sweep_id"`
-	Name  string          `json:"name"`
-	Run   int             `json:"run"`
-	Data  json.RawMessage `json:"data,omitempty"`
+	URL   string          `json:"url"`             // the gate's BeforeRun
+	Sweep int64           `json:"sweep_id"`        // ID of the sweep
+	Name  string          `json:"name"`            // name of the sweep
+	Run   int             `json:"run"`             // number of the run
+	Data  json.RawMessage `json:"data,omitempty"`  // the sweep's data
 	Again bool            `json:"again,omitempty"` // a node resumed a shard that another node had begun
 }
 

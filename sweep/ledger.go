@@ -22,5 +22,5 @@ type Ledger struct {
 // Failing is the number of failed items of a sweep at a point in time.
 type Failing struct {
 	At    time.Time
-	Items int64
+	Items int64 // number of failed items until then
 }

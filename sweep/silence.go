@@ -21,7 +21,7 @@ const (
 // Silence is a shard whose run must start no further items, because the run has not
 // reported for too long.
 type Silence struct {
-	Shard int
+	Shard int       // number of the shard
 	Since time.Time // latest time at which the run receives this order; zero means from now on
 	Free  bool      // other shards have received its rate
 }

@@ -17,8 +17,8 @@ func KindOf(kind string) string { return reserved.Shards + kind }
 
 // ShardArgs is the args of a job that processes a shard.
 type ShardArgs struct {
-	Sweep int64 `json:"sweep_id"`
-	Shard int   `json:"shard"`
+	Sweep int64 `json:"sweep_id"` // ID of the sweep
+	Shard int   `json:"shard"`    // number of the shard
 }
 
 // steering is a transaction that steers a sweep.

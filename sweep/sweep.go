@@ -12,8 +12,8 @@ import (
 // A sweep is divided into shards. Each shard is a job that processes its part of the
 // items on the node that has claimed it.
 type Sweep struct {
-	ID   int64 // set by the store
-	Name string
+	ID   int64           // set by the store
+	Name string          // unique name
 	Kind string          // kind of its items, which selects their handler
 	Data json.RawMessage // data that the handler gets with every item
 
@@ -40,7 +40,7 @@ type Sweep struct {
 
 	Queue    string // queue that decides which nodes run it; DefaultQueue if empty
 	Tenant   string // DefaultTenant if empty
-	Priority int
+	Priority int    // jobs of sweeps with a higher priority start first
 
 	Version   int64     // grows with each change by a user; set by the store
 	CreatedAt time.Time // set by the store
@@ -64,9 +64,9 @@ type ItemSource struct {
 // Table is a database table with one item per row, identified by an integer key. The
 // index of an item is its key.
 type Table struct {
-	Database string   `json:"database"` // name of a configured database
-	Name     string   `json:"name"`
-	Key      string   `json:"key"`
+	Database string   `json:"database"`          // name of a configured database
+	Name     string   `json:"name"`              // name of the table
+	Key      string   `json:"key"`               // name of the integer key column
 	Columns  []string `json:"columns,omitempty"` // columns to read; empty means all
 }
 
@@ -99,17 +99,17 @@ type State string
 
 // The states of a sweep.
 const (
-	Created  State = "created"
-	Waiting  State = "waiting" // waits for the business system to open its gate
-	Running  State = "running"
+	Created  State = "created"  // not started yet
+	Waiting  State = "waiting"  // waits for the business system to open its gate
+	Running  State = "running"  // items are processed
 	Stopping State = "stopping" // no more items start; items in flight are finished
-	Stopped  State = "stopped"
-	Finished State = "finished"
+	Stopped  State = "stopped"  // stopped with items left
+	Finished State = "finished" // all items are done or abandoned
 )
 
 // Status is the status of a sweep.
 type Status struct {
-	State     State
+	State     State     // current state
 	Reason    string    // reason for stopping
 	Run       int       // number of times that it was started
 	StartedAt time.Time // time at which it first ran
@@ -120,9 +120,9 @@ type Status struct {
 
 // Progress is the progress of a sweep over all its shards.
 type Progress struct {
-	Total     int64 // number of items; zero until the source has been counted
-	Marked    int64 // number of items before the first unfinished item of each shard
-	Done      int64
+	Total     int64   // number of items; zero until the source has been counted
+	Marked    int64   // number of items before the first unfinished item of each shard
+	Done      int64   // number of items that succeeded
 	Abandoned int64   // number of items that failed for good
 	Again     int64   // the items among Abandoned that wait for a retry
 	Errors    int64   // number of failed attempts
@@ -132,9 +132,9 @@ type Progress struct {
 
 // Shard is a part of a sweep's items with its progress.
 type Shard struct {
-	Sweep  int64
-	Number int // counted from 0
-	From   int64
+	Sweep  int64 // ID of the sweep
+	Number int   // counted from 0
+	From   int64 // first index
 	To     int64 // zero if it ends with the source, at a position not known yet
 
 	Job   int64 // job that processes it; zero if there is none
@@ -144,8 +144,8 @@ type Shard struct {
 	Behind    int64           // number of items from the first item in Pending before Mark up to Mark; zero if there is none
 	Window    []byte          // finished items after the mark, as package window encodes them
 	Pending   json.RawMessage // items that wait for their next attempt
-	Done      int64
-	Abandoned int64
+	Done      int64           // number of items that succeeded
+	Abandoned int64           // number of items that failed for good
 	Again     int64           // the items among Abandoned that wait for a retry
 	Errors    int64           // number of failed attempts
 	Source    json.RawMessage // position of the source, needed to continue
@@ -171,7 +171,7 @@ const LeastRate = 1e-9
 // Checkpoint is the progress that the run of a shard stores about once a second.
 type Checkpoint struct {
 	Sweep, Job, Fence int64
-	Number            int
+	Number            int   // number of the shard
 	To                int64 // end of the shard, if it was not known before; zero leaves it unchanged
 	Mark              int64
 	Behind            int64
@@ -193,29 +193,29 @@ type Checkpoint struct {
 
 // Orders is the answer to a Checkpoint.
 type Orders struct {
-	Stop  bool // start no more items
-	Share Share
+	Stop  bool            // start no more items
+	Share Share           // share of the sweep's rate and parallelism
 	Data  json.RawMessage // data for the handler from now on
 	Left  int64           // remaining budget over all shards; negative = unlimited
 }
 
 // FailedItem is an item that failed for good.
 type FailedItem struct {
-	Sweep    int64
+	Sweep    int64 // ID of the sweep
 	Index    int64
-	Attempts int
-	Error    string
-	At       time.Time
-	Again    bool // the item waits for a retry
+	Attempts int       // number of attempts
+	Error    string    // text of the last failure
+	At       time.Time // time of the last failure
+	Again    bool      // the item waits for a retry
 }
 
 // Log is a log line about an item, written by a business system or a handler.
 type Log struct {
-	ID    int64 // set by the store
-	Sweep int64
-	Index int64
-	Level string
-	Text  string
+	ID    int64     // set by the store
+	Sweep int64     // ID of the sweep
+	Index int64     // index of the item
+	Level string    // debug, info, warn or error
+	Text  string    // text of the line, at most 4000 bytes
 	At    time.Time // set by the store
 }
 
@@ -224,8 +224,8 @@ type Event struct {
 	ID     int64     // set by the store; later events have larger IDs
 	At     time.Time // set by the store
 	By     string    // empty if the change was automatic
-	Action string
-	From   State
-	To     State
-	Note   string
+	Action string    // action or cause of the event
+	From   State     // state before
+	To     State     // state after
+	Note   string    // further details
 }

@@ -55,13 +55,13 @@ type riverSystem struct {
 }
 
 func open(ctx context.Context, url string) (*riverSystem, error) {
-	// The same durability as Fairlead's: every commit is synced.
+	// Same durability as Fairlead: every commit is synced.
 	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite://")+
 		"?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // as its documentation advises
+	db.SetMaxOpenConns(1) // as recommended in its documentation
 	s := &riverSystem{db: db, worker: &worker{}}
 	driver := riversqlite.New(db)
 	migrator, err := rivermigrate.New(driver, nil)
@@ -98,7 +98,7 @@ func (s *riverSystem) Enqueue(ctx context.Context, batch []bench.Args) error {
 
 // Work runs the client's workers.
 func (s *riverSystem) Work(ctx context.Context, events bench.Events) error {
-	// Events that find the channel full are dropped: it never is.
+	// Events are dropped if the channel is full, so make it large enough.
 	const many = 1 << 20
 	s.worker.events = events
 	completed, unsubscribe := s.client.SubscribeConfig(&river.SubscribeConfig{

@@ -40,7 +40,7 @@ func problem(status int, format string, args ...any) answer {
 func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the caller is gone
+		return // the caller has disconnected
 	}
 	request := Request{Cluster: c.name, Method: r.Method, Path: r.URL.Path, Connector: connectorOf(r, body)}
 	f := c.fleet
@@ -78,7 +78,7 @@ func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(got.status)
-	_ = json.NewEncoder(w).Encode(got.body) // the caller may be gone
+	_ = json.NewEncoder(w).Encode(got.body) // the caller may have disconnected
 }
 
 // connectorOf returns the name of the connector that a request concerns.

@@ -73,7 +73,7 @@ func (n *connector) ask(target string, settle time.Duration) {
 	}
 	n.shown, n.target, n.changed = n.state(settle), target, time.Now()
 	if target == Stopped {
-		n.plan() // the records forget the tasks at once
+		n.plan() // the records drop the tasks immediately
 	}
 }
 

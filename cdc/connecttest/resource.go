@@ -90,7 +90,7 @@ func (c *cluster) putConfig(name string, body []byte) answer {
 	config["name"] = name
 	found.config = config
 	if found.target == Running {
-		found.shown, found.changed = Unassigned, time.Now() // it is restarted
+		found.shown, found.changed = Unassigned, time.Now() // restarting
 	}
 	c.rebalance()
 	return answer{http.StatusOK, c.info(name, found)}
@@ -115,7 +115,7 @@ func validate(name string, config map[string]string) *answer {
 
 // info returns the record of a connector.
 func (c *cluster) info(name string, found *connector) any {
-	found.state(c.fleet.options.Settle) // a connector that has started has tasks
+	found.state(c.fleet.options.Settle) // adds the tasks of a started connector
 	tasks := []map[string]any{}
 	for i := range found.tasks {
 		tasks = append(tasks, map[string]any{"connector": name, "task": i})

@@ -74,6 +74,6 @@ func (a *admin) stop() {
 	if a.web == nil {
 		return
 	}
-	_ = a.web.Close() // the listener is closed in any case
+	_ = a.web.Close() // the listener is closed even after an error
 	<-a.ended
 }

@@ -61,7 +61,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	if err != nil {
 		return service, nil, err
 	}
-	// It drains when it gets a signal: the context's end would kill it.
+	// The service drains after a signal; ending the context would kill it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
 	// Not on the command line: it may contain a password.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesDatabase), variableOf(dbFlag)+"="+db)
@@ -83,7 +83,7 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	logged := make(chan struct{})
 	go func() {
 		defer close(logged)
-		for lines.Scan() { // it would come to a stop if its log were not read
+		for lines.Scan() { // the service would block if its log were not read
 		}
 		_, _ = io.Copy(io.Discard, log)
 	}()

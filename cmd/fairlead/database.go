@@ -71,7 +71,7 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	case "mysql":
 		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr, Waiting: o.waiting})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly, Waiting: o.waiting}) // it names the file itself
+		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly, Waiting: o.waiting}) // its errors already name the file
 	default:
 		return nil, usagef("--db (or FAIRLEAD_DB) must begin with sqlite://, postgres:// or mysql://%s", instead(location, scheme))
 	}

@@ -117,7 +117,7 @@ func (d *demoNode) stop() {
 	if d.web == nil {
 		return
 	}
-	_ = d.web.Close() // the listener is closed in any case
+	_ = d.web.Close() // the listener is closed even after an error
 	d.target.Close()
 	<-d.ended
 }
@@ -146,7 +146,7 @@ func newDemoCommand() *cobra.Command {
 
 func clearDemo(ctx context.Context, db string, report func(line string)) (err error) {
 	if path, isFile := strings.CutPrefix(db, "sqlite://"); isFile {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would make it
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would create it
 			report("no demo found: " + shown(db) + " does not exist")
 			return nil
 		}

@@ -50,7 +50,7 @@ func (l *lobby) open(whom string) error {
 	go func() {
 		defer close(l.ended)
 		if l.secure != nil {
-			_ = l.web.ServeTLS(lent{tcp}, "", "") // it ends with leave
+			_ = l.web.ServeTLS(lent{tcp}, "", "") // returns after leave
 			return
 		}
 		_ = l.web.Serve(lent{tcp})
@@ -65,7 +65,7 @@ func (l *lobby) leave() (net.Listener, error) {
 	if l.web == nil {
 		return nil, nil
 	}
-	_ = l.web.Close() // connections to it are broken off
+	_ = l.web.Close() // closes open connections
 	<-l.ended
 	listener := l.listener
 	l.web, l.listener = nil, nil

@@ -34,7 +34,7 @@ type stamp struct {
 // newReread reads the files for the first time.
 func newReread[T any](what string, log *slog.Logger, read func() (T, error), files ...string) (*reread[T], error) {
 	r := &reread[T]{what: what, files: files, read: read, log: log, now: time.Now}
-	r.looked, r.stamps = r.now(), r.look() // before reading: what changes meanwhile is read again
+	r.looked, r.stamps = r.now(), r.look() // before reading, so that concurrent changes are read later
 	var err error
 	r.value, err = read()
 	return r, err
@@ -53,7 +53,7 @@ func (r *reread[T]) get() T {
 	if same(stamps, r.stamps) {
 		return r.value
 	}
-	r.stamps = stamps // a file that stays broken is complained about once
+	r.stamps = stamps // a persistently invalid file is logged once
 	value, err := r.read()
 	if err != nil {
 		r.log.Error(r.what+" changed but cannot be read; still using the previous version", "error", err)

@@ -75,6 +75,9 @@ func newServeCommand() *cobra.Command {
 			if err := configure(cmd.Flags(), o.config, environment); err != nil {
 				return err
 			}
+			if err := warnIfConfigOpen(cmd.ErrOrStderr(), o.config); err != nil {
+				return err
+			}
 			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
@@ -128,7 +131,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	log, _ := outage.Logger(all) // what the node knows of its database is for all
+	log, _ := outage.Logger(all) // all loops share the node's view of the database's state
 	if o.dbWait < 0 {
 		return usagef("--db-wait %v must be positive, or 0 to fail immediately", o.dbWait)
 	}
@@ -142,6 +145,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := checkPublicURL(o.publicURL); err != nil {
 		return err
 	}
+	warnIfSecretsOpen(log, "--db-listen", o.listenURL)
+	warnIfSecretsOpen(log, "--sweep-database", o.sweepDatabases...)
+	warnIfSecretsOpen(log, "--allow-secret", o.calls.allowSecrets...)
 	secure, err := o.auth.tls(log)
 	if err != nil {
 		return err
@@ -167,7 +173,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := o.auth.check(o.addr, local, auth, o.db, log); err != nil {
 		return err
 	}
-	// On a developer's machine calls may go to that machine.
+	// On a developer's machine, calls to the machine itself are allowed.
 	guard, secrets, err := o.calls.check(local && !auth.Required)
 	if err != nil {
 		return err
@@ -262,7 +268,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
 	web := server.Web(service)
 	web.TLSConfig, web.ErrorLog = secure, server.ErrorLog(log)
-	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
+	group, ctx := errgroup.WithContext(ctx) // a failed service ends the node
 	group.Go(func() error {
 		serve := web.Serve
 		if secure != nil {
@@ -276,7 +282,7 @@ func runAll(ctx context.Context, log *slog.Logger, listener net.Listener, secure
 	working, idle := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error { return service.Run(working) })
 	group.Go(func() error {
-		defer idle() // requests are answered, and written down, until here
+		defer idle() // until here requests are answered and recorded in the audit log
 		err := node.Run(ctx)
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

@@ -33,7 +33,7 @@ func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (
 	if err != nil || !wanted {
 		return &traces{}, err
 	}
-	// What the environment says comes last and wins.
+	// The environment comes last, so that it takes precedence.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", "fairlead"),
 		attribute.String("service.version", versionText()),

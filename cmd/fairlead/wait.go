@@ -64,7 +64,7 @@ type startWait struct {
 	ended bool
 }
 
-// forWhom is called by a store that waits for another process.
+// forWhom records that a store waits for another process. Stores call it.
 func (w *startWait) forWhom(whom string) {
 	w.mu.Lock()
 	w.whom, w.cause, w.said = whom, nil, time.Time{}
@@ -72,7 +72,7 @@ func (w *startWait) forWhom(whom string) {
 	w.say()
 }
 
-// failed is called after a failed attempt to open the database.
+// failed records a failed attempt to open the database.
 func (w *startWait) failed(err error) {
 	w.mu.Lock()
 	w.whom, w.cause = waitUnknown, err
@@ -94,14 +94,14 @@ func (w *startWait) say() {
 		attrs = append(attrs, "because", w.cause)
 	}
 	w.log.Warn("startup waiting", attrs...)
-	public, _, _ := strings.Cut(w.whom, ":") // who exactly is for those who read the log
+	public, _, _ := strings.Cut(w.whom, ":") // the details are only for the log
 	if err := w.lobby.open(public); err != nil {
 		w.log.Warn("cannot answer probes while startup is waiting", "because", err)
 	}
 	time.AfterFunc(waitAgain, w.say)
 }
 
-// opened is called when the database is open.
+// opened logs that the database is open, if its absence was logged.
 func (w *startWait) opened(waited time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -186,7 +186,7 @@
       .then(show, () => { tell("unanswered"); unsent(form); })
       .finally(() => { button.disabled = false; });
   });
-  // What was typed stays in the dialog, beside what the page says of a server that is away.
+  // The input stays in the dialog, next to the message that the server does not answer.
   function unsent(form) {
     let problem = form.querySelector("#problem");
     if (!problem) {

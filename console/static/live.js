@@ -47,7 +47,7 @@
   // A request that the dialog sent was not answered.
   document.addEventListener("fairlead:unanswered", old);
 
-  // The server sends only what has changed, so what was missed is loaded again as a whole.
+  // The server sends only changes, so a page that missed some is reloaded completely.
   pause?.addEventListener("click", () => {
     if (paused) {
       location.reload();
@@ -60,8 +60,8 @@
     pause.querySelector("time").textContent = clock(Date.now());
   });
 
-  // A slow request shows a moving line at the top of the page, after a moment: what is
-  // answered at once should not flicker.
+  // A slow request shows a moving line at the top of the page, after a moment, so that fast
+  // answers do not make the page flicker.
   const moment = 400;
   let running = 0;
   let timer = null;

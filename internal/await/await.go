@@ -1,4 +1,4 @@
-// Package await looks at something again and again until it is as it should be.
+// Package await polls until a condition is met.
 package await
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// The pauses between looks: short for what is over soon, longer for what is not.
+// Delays between polls: short at first, then longer.
 const (
 	shortest = 20 * time.Millisecond
 	longest  = time.Second
 )
 
-// Until looks until the look reports that it is over, or fails. A database that does not
-// answer is looked at again. When the context ends it returns its error, with what was
-// seen last.
+// Until calls look repeatedly until look reports that it is done or returns an error. It tries
+// again if the database does not respond. If the context ends first, Until returns the
+// context's error and the last value that look returned.
 func Until[T any](ctx context.Context, look func(ctx context.Context) (T, bool, error)) (T, error) {
 	var last T
 	pause := time.NewTimer(0)

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Args is the input of every job that is measured.
+// Args is the input of every measured job.
 type Args struct {
-	Data string `json:"data"`         // random, so that nothing on the way can compress it
-	At   int64  `json:"at,omitempty"` // when Enqueue was called, in nanoseconds since 1970; zero if that is not measured
+	Data string `json:"data"`         // random, so that it cannot be compressed
+	At   int64  `json:"at,omitempty"` // time of the call to Enqueue, in nanoseconds since 1970; zero if it is not measured
 }
 
 // dataSize is the length of Args.Data.
 const dataSize = 100
 
-// NewArgs makes args with fresh random data.
+// NewArgs returns args with new random data.
 func NewArgs() Args { return Args{Data: randomText(dataSize)} }
 
-// Waited is how long ago Enqueue was called, or zero if that is not known. It
-// compares clocks, not timers: the caller may be another process of this
-// machine.
+// Waited returns the time since the call to Enqueue, or zero if it is unknown. It compares
+// clocks, not timers, because the caller may be another process on this machine.
 func (a Args) Waited() time.Duration {
 	if a.At == 0 {
 		return 0
@@ -35,7 +34,7 @@ func newBatch(n int) []Args {
 	return batch
 }
 
-// randomText takes ten letters of six bits from each random number.
+// randomText generates ten letters of six bits from each random number.
 func randomText(size int) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	const perNumber = 10

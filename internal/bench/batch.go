@@ -17,39 +17,38 @@ import (
 // BatchWorkload is the name of the workload that measures batches.
 const BatchWorkload = "batch"
 
-// Batches measures a batch of many tasks that do nothing, against as many plain jobs
-// that do nothing.
+// Batches compares a batch of many empty tasks with the same number of plain jobs.
 type Batches struct {
 	Store      driver.Store
 	Server     Server
 	Progress   *Progress
-	URL        string   // of the store
-	Viewer     []string // the program that looks at the batch: it reads a Watch and calls ServeViews
+	URL        string   // URL of the store
+	Viewer     []string // program that watches the batch: it reads a Watch and calls ServeViews
 	Tasks      int      // default 1,000,000
-	Slots      int      // of the node; zero: LoadSlots
-	ClaimBatch int      // zero: LoadClaimBatch
+	Slots      int      // slots of the node; zero = LoadSlots
+	ClaimBatch int      // zero = LoadClaimBatch
 }
 
-// BatchFigures is what the workload measured. Programs read it as JSON: names stay.
+// BatchFigures contains the results. Programs read it as JSON, so names are stable.
 type BatchFigures struct {
-	Result // of the batch, from when it was opened until it has completed
+	Result // for the batch, from its opening to its completion
 
-	CreateSeconds float64 `json:"create_seconds"` // until all tasks are stored
+	CreateSeconds float64 `json:"create_seconds"` // time until all tasks are stored
 	viewFigures
 
-	// Plain jobs that are stored while others are run, as tasks become jobs while a
-	// batch runs: the mean of before and after.
+	// Plain jobs that are stored while others run, as tasks become jobs while a batch runs:
+	// the mean of the measurements before and after.
 	PlainRate float64 `json:"plain_rate"`
-	RateRatio float64 `json:"rate_ratio"` // batch to plain
+	RateRatio float64 `json:"rate_ratio"` // ratio of the rates, batch to plain jobs
 
-	// Plain jobs that are stored first and then run: of these a run costs less.
+	// Plain jobs that are stored first and then run, which makes a run cheaper.
 	DrainCreate float64 `json:"drain_create_seconds"`
 	DrainRate   float64 `json:"drain_rate"`
-	DrainRatio  float64 `json:"drain_ratio"` // of the rates, batch to plain
-	Ratio       float64 `json:"ratio"`       // of the times from nothing to the end of all, plain to batch
+	DrainRatio  float64 `json:"drain_ratio"` // ratio of the rates, batch to plain jobs
+	Ratio       float64 `json:"ratio"`       // ratio of the total times including creation, plain jobs to batch
 }
 
-// Run measures.
+// Run performs the measurement.
 func (b Batches) Run(ctx context.Context) (BatchFigures, error) {
 	b.Tasks = orElse(b.Tasks, batch.MaxTasks)
 	b.Slots, b.ClaimBatch = orElse(b.Slots, LoadSlots), orElse(b.ClaimBatch, LoadClaimBatch)
@@ -87,7 +86,7 @@ func (b Batches) measure(ctx context.Context) (f BatchFigures, err error) {
 	return f, nil
 }
 
-// drain stores as many plain jobs and then runs them.
+// drain stores the same number of plain jobs and then runs them.
 func (b Batches) drain(ctx context.Context, f *BatchFigures) error {
 	bench := b.plain(Spec{Workload: Drain, Jobs: b.Tasks})
 	began := time.Now()
@@ -100,15 +99,15 @@ func (b Batches) drain(ctx context.Context, f *BatchFigures) error {
 	return nil
 }
 
-// sustain stores a part of as many plain jobs and runs them at the same time. It
-// returns how many per second.
+// sustain stores and runs a part of that number of plain jobs at the same time. It returns
+// their rate per second.
 func (b Batches) sustain(ctx context.Context) (float64, error) {
 	const part = 4
 	result, err := b.plain(Spec{Workload: Sustained, Jobs: max(b.Tasks/part, 1)}).sustained(ctx)
 	return result.Rate, err
 }
 
-// plain measures jobs that belong to no batch.
+// plain returns the measurement of jobs without a batch.
 func (b Batches) plain(spec Spec) Bench {
 	node := &Fairlead{Store: b.Store, Kind: KindOwn, Queue: OwnQueue(), Slots: b.Slots, ClaimBatch: b.ClaimBatch}
 	return Bench{Spec: spec.withDefaults(), Scheduler: node, Server: b.Server, Progress: b.Progress}
@@ -147,7 +146,7 @@ func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigu
 	return err
 }
 
-// create stores all tasks. The first waits for the node to have joined.
+// create stores all tasks. It waits until the node has joined.
 func (b Batches) create(ctx context.Context, client *batch.Client, queue string) (*batch.Draft, error) {
 	batch, err := b.begin(ctx, client, queue)
 	if err != nil {
@@ -195,7 +194,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// WriteTable writes the figures for people.
+// WriteTable writes the figures as a table for people.
 func (f BatchFigures) WriteTable(w io.Writer) error {
 	if err := f.Result.WriteTable(w); err != nil {
 		return err

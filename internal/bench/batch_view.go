@@ -15,33 +15,33 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Watch is a batch that another process is to look at while it runs, as people and
-// programs do who want to know how it stands. The machine is busy then: so with every
-// look goes one at the list of nodes, a single row, which says what of it is waiting
-// for a core.
+// Watch is a batch that another process reads repeatedly while it runs, like users and
+// programs that show its progress. The machine is busy during that time: so with every read
+// of the batch, the process also reads the list of nodes, a single row, which shows how
+// much of the duration is waiting for a CPU core.
 type Watch struct {
-	URL   string `json:"url"` // not on the command line: it may contain a password
+	URL   string `json:"url"` // not on the command line, because it may contain a password
 	Batch int64  `json:"batch"`
 }
 
-// views is how long looks took.
+// views contains the durations of reads.
 type views struct {
 	Batch []time.Duration `json:"batch"`
 	Nodes []time.Duration `json:"nodes"`
 }
 
-// viewFigures is what came of them, in milliseconds.
+// viewFigures contains statistics on the reads, in milliseconds.
 type viewFigures struct {
-	ViewMillis float64 `json:"view_ms"` // the median
+	ViewMillis float64 `json:"view_ms"` // median
 	ViewP99    float64 `json:"view_p99_ms"`
 	ViewMax    float64 `json:"view_max_ms"`
 	NodeMillis float64 `json:"nodes_ms"`
 	NodeP99    float64 `json:"nodes_p99_ms"`
 	NodeMax    float64 `json:"nodes_max_ms"`
-	ViewIdle   float64 `json:"view_idle_ms"` // the median when all is done
+	ViewIdle   float64 `json:"view_idle_ms"` // median when the batch has completed
 }
 
-// watching is a process that looks at a batch.
+// watching is a process that reads a batch.
 type watching struct {
 	cmd    *exec.Cmd
 	input  io.WriteCloser
@@ -50,7 +50,7 @@ type watching struct {
 
 // start starts the command, a program that reads the Watch and calls ServeViews.
 func (w Watch) start(ctx context.Context, command []string) (*watching, error) {
-	// The end of its input is what ends it.
+	// The process ends at the end of its input.
 	p := &watching{cmd: exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)}
 	p.cmd.Stderr = os.Stderr
 	var err error
@@ -86,13 +86,13 @@ func (p *watching) stop() error {
 	return p.cmd.Wait()
 }
 
-// ServeViews looks at a batch until it has completed or the input ends, and writes how
-// long that took.
+// ServeViews reads a batch repeatedly until it has completed or the input ends, and writes
+// the durations.
 func ServeViews(ctx context.Context, store driver.Store, batch int64, input io.Reader, output io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
+		_, _ = io.Copy(io.Discard, input) // without the parent, the result is useless
 		cancel()
 	}()
 	v, err := viewToTheEnd(ctx, store, batch)
@@ -106,7 +106,7 @@ func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, e
 	const between = 50 * time.Millisecond
 	client := batch.NewClient(store)
 	for ended, odd := false, false; !ended; odd = !odd {
-		// Whatever comes first after a pause takes longer.
+		// The first query after a pause takes longer, so alternate the order.
 		if odd {
 			err = v.lookAtNodes(ctx, store)
 		}
@@ -126,11 +126,11 @@ func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, e
 	return v, nil
 }
 
-// look looks at a batch, and reports whether it has completed.
+// look reads the batch once, and reports whether it has completed.
 func (v *views) look(ctx context.Context, client *batch.Client, id int64) (ended bool, err error) {
 	began := time.Now()
 	b, err := client.Get(ctx, id)
-	if errors.Is(err, fairlead.ErrNotFound) { // it is about to be opened
+	if errors.Is(err, fairlead.ErrNotFound) { // about to be opened
 		return false, nil
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *views) lookAtNodes(ctx context.Context, store driver.Store) error {
 	return err
 }
 
-// idleView is the median of looks at a batch when nothing else is done.
+// idleView returns the median duration of reading a batch on an idle system.
 func idleView(ctx context.Context, client *batch.Client, id int64) (float64, error) {
 	const looks = 50
 	var v views

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The workloads.
+// Workloads.
 const (
 	Enqueue   = "enqueue"
 	Drain     = "drain"
@@ -15,16 +15,16 @@ const (
 	LongTx    = "longtx"
 )
 
-// Spec says what to measure. Zero means the workload's default.
+// Spec configures a measurement. Zero fields have the workload's defaults.
 type Spec struct {
 	Workload string  `json:"workload"`
-	Jobs     int     `json:"jobs,omitempty"`    // how many; of sustained and latency: at most
-	Seconds  float64 `json:"seconds,omitempty"` // how long sustained and latency go on, at most
+	Jobs     int     `json:"jobs,omitempty"`    // number of jobs; a maximum for sustained and latency
+	Seconds  float64 `json:"seconds,omitempty"` // maximum duration of sustained and latency
 	Batch    int     `json:"batch,omitempty"`   // jobs per call
-	Clients  int     `json:"clients,omitempty"` // concurrent callers; of enqueue: each with one job per call
+	Clients  int     `json:"clients,omitempty"` // concurrent callers; for enqueue: each with one job per call
 }
 
-// withDefaults fills in what the workload needs and ignores what it does not.
+// withDefaults fills in the fields that the workload uses and clears the others.
 func (s Spec) withDefaults() Spec {
 	switch s.Workload {
 	case Enqueue:
@@ -70,14 +70,13 @@ type Bench struct {
 	Spec      Spec
 	Scheduler Scheduler
 	Server    Server
-	Progress  *Progress // nil for none
-	// Client returns the CPU time so far of the processes that store and run the
-	// jobs. nil if this process does both: children of it count when they have
-	// ended.
+	Progress  *Progress // nil = no display
+	// Client returns the CPU time used so far by the processes that store and run the jobs.
+	// Nil means that this process does both: its children count once they have ended.
 	Client func() (time.Duration, error)
 }
 
-// Run measures.
+// Run performs the measurement.
 func (b Bench) Run(ctx context.Context) (Result, error) {
 	b.Spec = b.Spec.withDefaults()
 	run, known := map[string]func(context.Context) (Result, error){

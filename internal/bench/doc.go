@@ -1,21 +1,20 @@
-// Package bench measures schedulers: how fast they store and run jobs, and what
-// each job costs in CPU time of the client, CPU time of the database server and
-// bytes of its log.
+// Package bench measures schedulers: how fast they store and run jobs, and what each job
+// costs in CPU time of the client, CPU time of the database server and bytes of its log.
 //
-// A workload is a method of [Bench] and knows a scheduler only as a
-// [Scheduler], so that ours and others do exactly the same work:
+// A workload is a method of [Bench] and uses a scheduler only through [Scheduler], so that
+// Fairlead and other schedulers do exactly the same work:
 //
 //	enqueue    store jobs, in batches or one by one from many callers
 //	drain      run a backlog
 //	sustained  store and run at the same time
 //	latency    from the call of Enqueue to the start of the handler, on an idle node
-//	longtx     drain or sustained beside a transaction that stays open
+//	longtx     drain or sustained next to a transaction that stays open
 //
-// What only ours has is measured by types of their own: [Tenancy] what limits
-// cost, [Schedules] how punctual schedules are and what many of them cost, [Rest] a
-// service. What lists read is measured by package lists. A cluster that is too large to be
-// measured is simulated by package scale.
+// Separate types measure features that only Fairlead has: [Tenancy] the cost of limits,
+// [Schedules] the punctuality and cost of schedules, [Rest] a service. Package lists
+// measures the reads of lists. Package scale simulates clusters that are too large to be
+// measured.
 //
-// Cost is the figure to compare by: the rate depends on what else the machine
-// does and on how fast its disk syncs, the CPU time per job hardly does.
+// Compare schedulers by cost: rates depend on other load on the machine and on the speed of
+// its disk, while the CPU time per job hardly does.
 package bench

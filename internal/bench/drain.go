@@ -2,8 +2,8 @@ package bench
 
 import "context"
 
-// drain stores a backlog and then measures running it, until the end of every
-// job is durable.
+// drain stores a backlog and then measures running it, until the end of every job is
+// durable.
 func (b Bench) drain(ctx context.Context) (Result, error) {
 	if err := b.store(ctx, 1, b.Spec.Batch); err != nil {
 		return Result{}, err
@@ -29,8 +29,7 @@ func (b Bench) drain(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// firstError keeps the error that explains most: the others tend to follow from
-// it.
+// firstError returns the first error. The first one usually causes the others.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// enqueue stores jobs: one caller in batches, or many callers with one job per
-// call. No node runs them.
+// enqueue stores jobs: one caller in batches, or many callers with one job per call. No
+// node runs them.
 func (b Bench) enqueue(ctx context.Context) (Result, error) {
 	callers, batch := 1, b.Spec.Batch
 	if b.Spec.Clients > 0 {
@@ -30,7 +30,7 @@ func (b Bench) enqueue(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// store enqueues the Spec's number of jobs.
+// store enqueues the number of jobs in the Spec.
 func (b Bench) store(ctx context.Context, callers, batch int) error {
 	jobs := int64(b.Spec.Jobs)
 	var given, stored atomic.Int64

@@ -15,37 +15,37 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Fair is the workload that measures how tenants share starts by weight, and what that
-// costs.
+// Fair is the workload that measures how tenants share starts by weight, and the cost of
+// that.
 const Fair = "fair"
 
-// Fairness measures how tenants with more to do than can be done share the starts of four
-// nodes, and what fair dispatch costs against dispatch by deadline.
+// Fairness measures how tenants with unlimited work share the starts of four nodes, and
+// compares the cost of fair dispatch with that of dispatch by deadline.
 type Fairness struct {
 	Open     func(ctx context.Context) (driver.Store, error) // one store per node
 	Server   Server
 	Progress *Progress
 	Jobs     int // starts per measurement; default 50,000
-	Pairs    int // measurements by deadline and fairly, in turn; default 5
+	Pairs    int // alternating measurements by deadline and with fair dispatch; default 5
 }
 
-// FairResult is what was measured: fairly, and by deadline.
+// FairResult contains the results with fair dispatch, and by deadline.
 type FairResult struct {
-	Result           // fair
+	Result           // with fair dispatch
 	Deadline Result  `json:"deadline"`
 	Loss     float64 `json:"loss_percent"`     // by rate
 	CPULoss  float64 `json:"cpu_loss_percent"` // by CPU time per job, on both sides
 
 	Shares []FairShare `json:"shares"`
-	Off    float64     `json:"off_percent"` // the largest difference of a share from what was wanted, relative to that
+	Off    float64     `json:"off_percent"` // largest relative deviation of a share from the expected one
 }
 
-// FairShare is what a tenant had of the starts.
+// FairShare is a tenant's share of the starts.
 type FairShare struct {
 	Tenant           string  `json:"tenant"`
 	Parent           string  `json:"parent,omitempty"`
 	Weight           int     `json:"weight"`
-	Wanted           float64 `json:"wanted"` // part of all starts
+	Wanted           float64 `json:"wanted"` // share of all starts
 	Had              float64 `json:"had"`
 	HadByDeadline    float64 `json:"had_by_deadline"`
 	fair, byDeadline int64
@@ -53,12 +53,12 @@ type FairShare struct {
 
 const (
 	fairNodes = 4
-	// spare is how many more jobs a tenant gets than it starts: none may run out while
-	// starts are counted.
+	// spare is the number of jobs of a tenant relative to its starts: no tenant may run out of
+	// jobs while starts are counted.
 	spare = 1.5
 )
 
-// fairTenants are those that are measured: two beside each other, and one with a parent.
+// fairTenants returns the measured tenants: two without a parent, and one with a parent.
 func fairTenants() []FairShare {
 	return []FairShare{
 		{Tenant: "heavy", Weight: 3, Wanted: 3.0 / 6},
@@ -67,7 +67,7 @@ func fairTenants() []FairShare {
 	}
 }
 
-// Run measures.
+// Run performs the measurement.
 func (f Fairness) Run(ctx context.Context) (FairResult, error) {
 	f.Jobs, f.Pairs = orElse(f.Jobs, 50_000), orElse(f.Pairs, 5)
 	out := FairResult{Shares: fairTenants()}
@@ -120,7 +120,7 @@ func (f Fairness) measure(ctx context.Context, fair bool, shares []FairShare) (_
 			}
 		}
 	}
-	backlog := int(spare * float64(f.Jobs) / 2) // of each: the largest share is a half
+	backlog := int(spare * float64(f.Jobs) / 2) // per tenant: the largest share is one half
 	if err := r.fill(ctx, backlog*len(shares), r.tenants); err != nil {
 		return Result{}, err
 	}
@@ -128,7 +128,7 @@ func (f Fairness) measure(ctx context.Context, fair bool, shares []FairShare) (_
 	return r.drainFirst(ctx, f.Jobs, backlog*len(shares))
 }
 
-// share declares the tenants and sets the order of the queue. What it returns removes that.
+// share declares the tenants and sets the order of the queue. undo removes both.
 func (r *tenantRun) share(ctx context.Context, fair bool, shares []FairShare) (undo func() error, err error) {
 	order := fairlead.Limit{Scope: fairlead.LimitQueue, Name: r.queue}
 	var declared []string
@@ -170,7 +170,7 @@ func (r *tenantRun) share(ctx context.Context, fair bool, shares []FairShare) (u
 	return undo, nil
 }
 
-// drainFirst measures how the first of many jobs are run, and then runs the rest.
+// drainFirst measures the run of the first of many jobs, and then runs the rest.
 func (r *tenantRun) drainFirst(ctx context.Context, jobs, all int) (Result, error) {
 	defer r.Progress.watch(Fair, int64(all), r.tally.ended.Load)()
 	m, err := startMeter(ctx, r.Server)
@@ -193,7 +193,7 @@ func (r *tenantRun) drainFirst(ctx context.Context, jobs, all int) (Result, erro
 // WriteJSON writes the result as one line.
 func (r FairResult) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
-// WriteTable writes the result for people.
+// WriteTable writes the result as a table for people.
 func (r FairResult) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "store\t%s, %d nodes\n", r.Store, fairNodes)

@@ -11,37 +11,36 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// The kinds of jobs that are made. Served nodes run the first; only the benchmark
-// itself runs the second, so that nodes on the same database leave
-// its jobs alone.
+// Kinds of jobs. Served nodes handle the first; only the benchmark itself handles the
+// second, so that other nodes on the same database leave its jobs alone.
 const (
 	KindNoop = "noop"
 	KindOwn  = "bench"
 )
 
-// The engine settings under load. Latency is measured with the engine's own
-// defaults.
+// Engine settings under load. Latency is measured with the engine's defaults.
 const (
 	LoadSlots      = 2000
 	LoadClaimBatch = 1000
 )
 
-// OwnQueue names a queue that no other run uses.
+// OwnQueue returns the name of a queue that no other run uses.
 func OwnQueue() string { return "bench-" + randomText(8) }
 
-// Fairlead is our own scheduler as a Scheduler.
+// Fairlead is a Scheduler based on this project.
 type Fairlead struct {
 	Store driver.Store
 	Kind  string
 	Queue string
 
-	// Slots, ClaimBatch and HoldRetention of the engine; zero means the engine's default.
+	// Slots, ClaimBatch and HoldRetention configure the engine; zero means the engine's
+	// default.
 	Slots         int
 	ClaimBatch    int
 	HoldRetention time.Duration
 }
 
-// UnderLoad sets what is not set for workloads with many jobs.
+// UnderLoad sets unset options to values for workloads with many jobs.
 func (f *Fairlead) UnderLoad() {
 	f.Slots, f.ClaimBatch = orElse(f.Slots, LoadSlots), orElse(f.ClaimBatch, LoadClaimBatch)
 }
@@ -57,7 +56,7 @@ func (f *Fairlead) Enqueue(ctx context.Context, batch []Args) error {
 	return fairlead.NewClient(f.Store).Enqueue(ctx, jobs...)
 }
 
-// Work is a node that serves the queue.
+// Work runs a node that serves the queue.
 func (f *Fairlead) Work(ctx context.Context, events Events) error {
 	mux := fairlead.NewMux()
 	fairlead.NewKind[Args](f.Kind).Handle(mux, func(_ context.Context, _ *fairlead.Job, args Args) error {
@@ -76,8 +75,8 @@ func (f *Fairlead) Work(ctx context.Context, events Events) error {
 	})
 }
 
-// keepAll is a retention under which this node never removes what others
-// would keep: the database may be in use.
+// keepAll returns a retention with which this node never deletes data that other nodes
+// would retain, because the database may be in use.
 func keepAll() driver.Retention {
 	const century = 100 * 365 * 24 * time.Hour
 	return driver.Retention{Succeeded: century, Failed: century, Cancelled: century, Skipped: century}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// latency measures, on a node that has nothing else to do, how long it takes
-// from the call of Enqueue to the start of the handler.
+// latency measures, on an otherwise idle node, the time from the call of Enqueue to the
+// start of the handler.
 func (b Bench) latency(ctx context.Context) (Result, error) {
 	var s stopwatch
 	defer b.Progress.watch(Latency, int64(b.Spec.Jobs), s.count)()
@@ -24,8 +24,8 @@ func (b Bench) latency(ctx context.Context) (Result, error) {
 	if err == nil {
 		elapsed, err = b.sample(working, &s)
 	}
-	// Workers end before the meter is read: the CPU time of those in another
-	// process is known only then.
+	// End the workers before reading the meter: the CPU time of another process is known only
+	// after its end.
 	stopErr := stop()
 	used, measureErr := m.stop()
 	if err := firstError(stopErr, err, measureErr); err != nil {
@@ -38,7 +38,7 @@ func (b Bench) latency(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// warmUp returns when jobs are being run and connections are open.
+// warmUp runs some jobs, so that connections are open.
 func (b Bench) warmUp(ctx context.Context, s *stopwatch) error {
 	const jobs, patience = 20, 30 * time.Second
 	for range jobs {
@@ -49,8 +49,8 @@ func (b Bench) warmUp(ctx context.Context, s *stopwatch) error {
 	return s.await(ctx, patience, func() bool { return s.warm >= jobs })
 }
 
-// sample enqueues single jobs, about fifty a second. The pauses are uneven so
-// that they keep no step with a scheduler that polls.
+// sample enqueues single jobs, about fifty per second. The pauses vary so that they do not
+// synchronize with a scheduler that polls.
 func (b Bench) sample(ctx context.Context, s *stopwatch) (time.Duration, error) {
 	const pause, patience = 20 * time.Millisecond, 30 * time.Second
 	began, sent := time.Now(), 0
@@ -72,9 +72,9 @@ func (b Bench) sample(ctx context.Context, s *stopwatch) (time.Duration, error) 
 // stopwatch collects samples.
 type stopwatch struct {
 	mu    sync.Mutex
-	warm  int             // starts that are not measured
-	waits []time.Duration // from the call to the start of the handler
-	calls []time.Duration // of the call itself
+	warm  int             // number of starts that are not measured
+	waits []time.Duration // times from the call to the start of the handler
+	calls []time.Duration // durations of the calls
 }
 
 func (s *stopwatch) started(waited time.Duration) {
@@ -99,7 +99,7 @@ func (s *stopwatch) count() int64 {
 	return int64(len(s.waits))
 }
 
-// await returns once enough is true.
+// await waits until enough returns true.
 func (s *stopwatch) await(ctx context.Context, patience time.Duration, enough func() bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("timed out: enqueued jobs did not start"))
 	defer cancel()
@@ -120,8 +120,7 @@ func (s *stopwatch) await(ctx context.Context, patience time.Duration, enough fu
 	}
 }
 
-// quantile is the sample below which the given part of all lies; zero if there
-// is none.
+// quantile returns the sample at a quantile, or zero if there are no samples.
 func quantile(samples []time.Duration, part float64) time.Duration {
 	if len(samples) == 0 {
 		return 0

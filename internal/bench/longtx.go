@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// longTx is drain (if a number of jobs is given) or sustained, beside a
-// transaction that was opened before and stays open: the database must keep
-// every row version that it could still see. A scheduler that has to step over
-// them slows down, which the first and the last third show.
+// longTx measures like drain (if a number of jobs is given) or sustained, next to a
+// transaction that was opened before and stays open: the database must retain every row
+// version that the transaction could still see. A scheduler that must skip these versions
+// slows down, which is visible in the rates of the first and the last third.
 func (b Bench) longTx(ctx context.Context) (Result, error) {
 	release, err := b.Server.HoldSnapshot(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// use is what a measured stretch took.
+// use contains the resources used in a measured period.
 type use struct {
 	elapsed time.Duration
 	client  time.Duration // CPU time
@@ -16,17 +16,17 @@ type use struct {
 	statements int64
 }
 
-// meter measures from its start to its stop.
+// meter measures the resources between its start and its stop.
 type meter struct {
-	ctx    context.Context // outlives the measured work, whose end is measured too
+	ctx    context.Context // outlives the measured work, because the meter is stopped after it
 	server Server
 	client func() (time.Duration, error) // CPU time so far
 	began  time.Time
-	before time.Duration // CPU time of the client
+	before time.Duration // CPU time of the client at the start
 	usage  Usage
 }
 
-// startMeter begins with the Bench's own client, if it has one.
+// startMeter starts a meter with the Bench's own client, if it has one.
 func (b Bench) startMeter(ctx context.Context) (*meter, error) {
 	if b.Client == nil {
 		return startMeter(ctx, b.Server)
@@ -34,13 +34,13 @@ func (b Bench) startMeter(ctx context.Context) (*meter, error) {
 	return startMeterOf(ctx, b.Server, b.Client)
 }
 
-// startMeter begins, with this process as the client.
+// startMeter starts a meter with this process as the client.
 func startMeter(ctx context.Context, server Server) (*meter, error) {
 	return startMeterOf(ctx, server, func() (time.Duration, error) { return ProcessTime(), nil })
 }
 
-// startMeterOf begins. Garbage of the preparations is collected first: it is
-// not the workload's.
+// startMeterOf starts a meter. It first collects garbage from the preparations, which does
+// not belong to the workload.
 func startMeterOf(ctx context.Context, server Server, client func() (time.Duration, error)) (*meter, error) {
 	runtime.GC()
 	m := &meter{ctx: context.WithoutCancel(ctx), server: server, client: client}

@@ -10,9 +10,8 @@ import (
 	"os/exec"
 )
 
-// Order is a measurement that a process of its own is to make, so that its
-// CPU time is exact and the heaps of two measurements do not influence each
-// other.
+// Order is a measurement for a separate process, so that its CPU time is exact and the
+// heaps of two measurements do not influence each other.
 type Order struct {
 	System    string `json:"system"`
 	URL       string `json:"url"`
@@ -20,7 +19,7 @@ type Order struct {
 	Spec      Spec   `json:"spec"`
 }
 
-// Send has the command, a program that calls ServeOrder, carry out the order.
+// Send runs the command, a program that calls ServeOrder, to carry out the order.
 func (o Order) Send(ctx context.Context, command []string) (result Result, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	var output bytes.Buffer
@@ -32,7 +31,7 @@ func (o Order) Send(ctx context.Context, command []string) (result Result, err e
 	if err := cmd.Start(); err != nil {
 		return Result{}, err
 	}
-	// The input stays open: its end tells the process that we are gone.
+	// The input stays open: its end tells the process that this one has ended.
 	sendErr := json.NewEncoder(input).Encode(o)
 	if err := firstError(cmd.Wait(), sendErr); err != nil {
 		return Result{}, fmt.Errorf("%s on %s: %w", o.Spec.Workload, o.System, err)
@@ -40,8 +39,8 @@ func (o Order) Send(ctx context.Context, command []string) (result Result, err e
 	return result, json.Unmarshal(output.Bytes(), &result)
 }
 
-// ServeOrder reads an order, has it carried out and writes the result. It
-// ends early when the process that gave the order does.
+// ServeOrder reads an order, calls measure and writes the result. It ends early if the
+// process that gave the order ends.
 func ServeOrder(ctx context.Context, input io.Reader, output io.Writer, measure func(context.Context, Order) (Result, error)) error {
 	decoder := json.NewDecoder(input)
 	var order Order
@@ -51,7 +50,7 @@ func ServeOrder(ctx context.Context, input io.Reader, output io.Writer, measure 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // once the parent is gone the result is of no use
+		_, _ = io.Copy(io.Discard, input) // without the parent, the result is useless
 		cancel()
 	}()
 	result, err := measure(ctx, order)

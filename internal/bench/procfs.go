@@ -13,11 +13,11 @@ import (
 // clockTick is the unit of times in /proc/PID/stat on every Linux.
 const clockTick = 10 * time.Millisecond
 
-// procStat is what /proc tells of a process.
+// procStat contains information about a process from /proc.
 type procStat struct {
 	parent int
 	own    time.Duration // CPU time
-	cpu    time.Duration // its own, and of its children that have ended
+	cpu    time.Duration // its own CPU time and that of its ended children
 }
 
 func readProcStat(pid int) (procStat, error) {
@@ -28,8 +28,8 @@ func readProcStat(pid int) (procStat, error) {
 	return parseProcStat(raw)
 }
 
-// parseProcStat reads fields 4 (parent) and 14 to 17 (times). Field 2 is a name
-// in parentheses that may contain anything: counting starts after it.
+// parseProcStat parses fields 4 (parent) and 14 to 17 (times). Field 2 is a name in
+// parentheses that may contain anything: counting starts after it.
 func parseProcStat(raw []byte) (procStat, error) {
 	const afterName, parent, firstTime, lastOwnTime, lastTime = 3, 4, 14, 15, 17
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
@@ -55,7 +55,7 @@ func parseProcStat(raw []byte) (procStat, error) {
 	return stat, nil
 }
 
-// ServerTime is the CPU time of a server process and all its children.
+// ServerTime returns the CPU time of a server process and all its children.
 func ServerTime(pid int) (time.Duration, error) {
 	server, running, err := family(pid)
 	if err != nil {
@@ -64,8 +64,7 @@ func ServerTime(pid int) (time.Duration, error) {
 	return server.cpu + running, nil
 }
 
-// ChildrenTime is the CPU time of this process's children, of those that have
-// ended and of those that run.
+// ChildrenTime returns the CPU time of this process's children, both ended and running.
 func ChildrenTime() (time.Duration, error) {
 	own, running, err := family(os.Getpid())
 	if err != nil {
@@ -74,7 +73,7 @@ func ChildrenTime() (time.Duration, error) {
 	return own.cpu - own.own + running, nil
 }
 
-// family reads a process, and the CPU time of its children that run.
+// family returns a process, and the CPU time of its running children.
 func family(pid int) (parent procStat, running time.Duration, err error) {
 	if parent, err = readProcStat(pid); err != nil {
 		return procStat{}, 0, err
@@ -88,7 +87,7 @@ func family(pid int) (parent procStat, running time.Duration, err error) {
 		if err != nil {
 			continue
 		}
-		// One that ended meanwhile is counted by its parent from now on.
+		// A child that ended in the meantime is now counted by its parent.
 		if stat, err := readProcStat(child); err == nil && stat.parent == pid {
 			running += stat.cpu
 		}
@@ -96,8 +95,7 @@ func family(pid int) (parent procStat, running time.Duration, err error) {
 	return parent, running, nil
 }
 
-// isProgram reports whether a process of this machine runs one of the
-// programs.
+// isProgram reports whether a process on this machine runs one of the programs.
 func isProgram(pid int, names ...string) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
@@ -111,8 +109,8 @@ func isProgram(pid int, names ...string) bool {
 	return false
 }
 
-// bytesWritten is how much this process has written so far, to files and elsewhere; zero
-// where that is not known.
+// bytesWritten returns the number of bytes that this process has written so far, to files
+// and elsewhere, or zero if it is unknown.
 func bytesWritten() int64 {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

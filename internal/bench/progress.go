@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Progress shows once a second how far a workload is.
+// Progress shows the progress of a workload once a second.
 type Progress struct {
 	w        io.Writer
 	terminal bool
 }
 
-// NewProgress shows on w: in place if that is a terminal, else line by line.
+// NewProgress returns a display on w: in place if w is a terminal, otherwise line by line.
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{w: w}
 	if file, ok := w.(*os.File); ok {
@@ -72,7 +72,7 @@ func (p *Progress) show(what string, done, total int64, rate float64, elapsed ti
 	fmt.Fprintln(p.w, line)
 }
 
-// clear leaves no trace on a terminal.
+// clear clears the line on a terminal.
 func (p *Progress) clear() {
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -12,34 +12,34 @@ import (
 	"time"
 )
 
-// Remote is a scheduler whose workers run in a process of their own, so that
-// what wakes them has to cross processes. It enqueues here.
+// Remote is a scheduler whose workers run in a separate process, so that wakes must cross
+// processes. Jobs are enqueued in this process.
 type Remote struct {
 	Scheduler
-	// Command is the worker's program. It reads a Post from its standard input
-	// and calls ServeWork.
+	// Command is the worker's program. It reads a Post from its standard input and calls
+	// ServeWork.
 	Command []string
 	Post    Post
 }
 
-// Post is what a worker in another process is to do.
+// Post is the configuration of a worker in another process.
 type Post struct {
 	System   string `json:"system,omitempty"`
 	Workload string `json:"workload,omitempty"`
-	URL      string `json:"url"` // not on the command line: it may contain a password
+	URL      string `json:"url"` // not on the command line, because it may contain a password
 	Queue    string `json:"queue,omitempty"`
 }
 
 // news is a line from the worker.
 type news struct {
-	Started *time.Duration `json:"started,omitempty"` // a handler started whose job waited so long
+	Started *time.Duration `json:"started,omitempty"` // waiting time of a job whose handler started
 	Ended   bool           `json:"ended,omitempty"`
 }
 
-// Work starts the process and ends it with ctx. Should this process die, the
-// worker's input ends and it follows.
+// Work starts the process and ends it with ctx. If this process dies, the worker's input
+// ends and the worker ends too.
 func (r *Remote) Work(ctx context.Context, events Events) error {
-	// The end of its input is what ends the worker, not a signal: it drains.
+	// The worker ends at the end of its input instead of by a signal, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.Command[0], r.Command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -63,7 +63,7 @@ func (r *Remote) Work(ctx context.Context, events Events) error {
 	return errors.Join(sendErr, readErr)
 }
 
-// relay passes news on until there are no more.
+// relay passes on news until the output ends.
 func relay(output io.Reader, events Events) error {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -81,7 +81,7 @@ func relay(output io.Reader, events Events) error {
 	return lines.Err()
 }
 
-// ReadPost is the worker's first step.
+// ReadPost reads the Post as the worker's first step.
 func ReadPost(input *bufio.Reader) (Post, error) {
 	line, err := input.ReadBytes('\n')
 	if err != nil {
@@ -91,12 +91,12 @@ func ReadPost(input *bufio.Reader) (Post, error) {
 	return post, json.Unmarshal(line, &post)
 }
 
-// ServeWork works until the input ends and tells of it on the output.
+// ServeWork works until the input ends and reports on the output.
 func ServeWork(ctx context.Context, s Scheduler, input io.Reader, output io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		_, _ = io.Copy(io.Discard, input) // the work ends with the input, even after an error
 		cancel()
 	}()
 	told := make(chan news, 1024)

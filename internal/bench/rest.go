@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// RestWorkload is the name of the workload that talks to a service.
+// RestWorkload is the name of the workload that measures a service.
 const RestWorkload = "rest"
 
-// Rest measures a service from outside.
+// Rest measures a service through its API.
 type Rest struct {
-	// Start starts a service with some flags of its own, and ends it with stop.
+	// Start starts a service with additional flags; stop ends it.
 	Start func(ctx context.Context, flags ...string) (service RestService, stop func() error, err error)
-	// Server is the database below.
+	// Server is the database of the service.
 	Server Server
 
 	Clients  int
 	Batch    int
 	Seconds  float64
-	Only     string // one part by its name; empty: all
+	Only     string // name of the only part to run; empty = all
 	Progress *Progress
 }
 
-// RestService is where a service is.
+// RestService identifies a running service.
 type RestService struct {
 	URL string
 	PID int
 }
 
-// Run measures, and hands over each part as it is done.
+// Run performs the measurement, and passes each part to done when it is complete.
 func (r Rest) Run(ctx context.Context, done func(Part) error) error {
 	r.Clients, r.Batch = orElse(r.Clients, 32), orElse(r.Batch, 1000)
 	if r.Seconds == 0 {
@@ -84,7 +84,7 @@ func newCaller(service RestService, clients int) *caller {
 
 func (c *caller) close() { c.http.CloseIdleConnections() }
 
-// send expects success and returns the answer.
+// send sends a request, checks for success and returns the response.
 func (c *caller) send(ctx context.Context, verb, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, verb, c.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *caller) send(ctx context.Context, verb, path string, body []byte) ([]by
 	return answer, err
 }
 
-// jobsBody is a request with so many jobs that no node runs.
+// jobsBody returns a request with n jobs that no node runs.
 func jobsBody(n int) ([]byte, error) {
 	type job struct {
 		Kind string `json:"kind"`
@@ -137,13 +137,13 @@ func (r Rest) single(ctx context.Context) (Part, error) {
 }
 
 func (r Rest) batch(ctx context.Context) (Part, error) {
-	const few = 4 // large requests keep a service busy sooner than small ones
+	const few = 4 // a few clients with large requests suffice to saturate a service
 	return r.withService(ctx, few, func(ctx context.Context, c *caller) (Part, error) {
 		return r.enqueue(ctx, c, few, r.Batch)
 	})
 }
 
-// enqueue sends requests from several clients for a while.
+// enqueue sends requests from several clients for some time.
 func (r Rest) enqueue(ctx context.Context, c *caller, clients, batch int) (Part, error) {
 	var stored atomic.Int64
 	var calls stopwatch
@@ -212,8 +212,8 @@ func (r Rest) get(ctx context.Context) (Part, error) {
 	})
 }
 
-// together repeats something in several goroutines for a while. The first
-// failure ends all.
+// together repeats a function in several goroutines for some time. The first error ends
+// all.
 func together(ctx context.Context, clients int, seconds float64, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -232,7 +232,7 @@ func together(ctx context.Context, clients int, seconds float64, do func(context
 	return context.Cause(ctx)
 }
 
-// ignoreEnd is an error unless it says that the work was over.
+// ignoreEnd returns an error, or nil if it only means that the work has ended.
 func ignoreEnd(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -240,19 +240,19 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// withProcess is a database server together with the service on top of it.
+// withProcess combines a database server with the service on top of it.
 type withProcess struct {
 	Server
 	pid int
 }
 
-// Usage is what both have used so far.
+// Usage returns the total usage of both so far.
 func (s withProcess) Usage(ctx context.Context) (Usage, error) {
 	usage, err := s.Server.Usage(ctx)
 	if err != nil {
 		return usage, err
 	}
-	if stat, err := readProcStat(s.pid); err == nil { // elsewhere than on Linux it is not known
+	if stat, err := readProcStat(s.pid); err == nil { // unknown on systems other than Linux
 		usage.CPU += stat.cpu
 	}
 	return usage, nil

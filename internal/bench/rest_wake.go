@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// wake measures how soon a job starts at one service that was enqueued at
-// another which has no free slot: from the call that enqueues it, and from the
-// answer to that, to the arrival of the job's own HTTP call.
+// wake measures how soon a job starts on one service that was enqueued on another one
+// without free slots: from the call that enqueues it, and from the response to that call,
+// to the arrival of the job's own HTTP call.
 func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 	target, err := newTarget(ctx)
 	if err != nil {
@@ -28,15 +28,14 @@ func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 	defer func() { err = firstError(err, stopFull()) }()
 	c := newCaller(full, 2)
 	defer c.close()
-	// The only slot is taken before there is another service that could take the
-	// job.
+	// Occupy the only slot before another service starts that could take the job.
 	if err := target.enqueue(ctx, c, "/hold"); err != nil {
 		return Part{}, err
 	}
 	if err := target.arrival(ctx, "/hold"); err != nil {
 		return Part{}, err
 	}
-	defer target.release() // before the service is to end
+	defer target.release() // before the service is stopped
 	_, stopFree, err := r.Start(ctx, "--node-name", "free")
 	if err != nil {
 		return Part{}, err
@@ -72,13 +71,13 @@ func (r Rest) sampleWakes(ctx context.Context, c *caller, target *target) (Part,
 	return part, nil
 }
 
-// target is what jobs of the kind http call.
+// target is the server that jobs of the kind http call.
 type target struct {
 	url     string
 	web     *http.Server
 	served  chan struct{}
 	arrived chan string
-	held    chan struct{} // closed when those who hold may go
+	held    chan struct{} // closed when held calls may return
 	once    sync.Once
 }
 
@@ -96,7 +95,7 @@ func newTarget(ctx context.Context) (*target, error) {
 	})}
 	go func() {
 		defer close(t.served)
-		_ = t.web.Serve(listener) // it ends when it is closed
+		_ = t.web.Serve(listener) // returns when closed
 	}()
 	return t, nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Result is what was measured. Programs read it as JSON: names stay.
+// Result contains the results. Programs read it as JSON, so names are stable.
 type Result struct {
 	Workload string  `json:"workload"`
 	Store    string  `json:"store"`
@@ -19,14 +19,14 @@ type Result struct {
 	Rate     float64 `json:"rate"` // jobs per second
 
 	ClientMicros float64 `json:"client_us_per_job"` // CPU time of this process and its children
-	ServerMicros float64 `json:"server_us_per_job"` // CPU time of the database server; 0 if it has none here
+	ServerMicros float64 `json:"server_us_per_job"` // CPU time of the database server; 0 if it is unknown
 
 	P50Millis        float64 `json:"p50_ms,omitempty"`
 	P99Millis        float64 `json:"p99_ms,omitempty"`
-	EnqueueP50Millis float64 `json:"enqueue_p50_ms,omitempty"` // the part of P50Millis that Enqueue takes
+	EnqueueP50Millis float64 `json:"enqueue_p50_ms,omitempty"` // part of P50Millis spent in Enqueue
 
-	WALBytes   float64 `json:"wal_bytes_per_job,omitempty"`  // of the server's log; of SQLite, all that this process wrote
-	Statements float64 `json:"statements_per_job,omitempty"` // that the server has run; 0 if it does not count them
+	WALBytes   float64 `json:"wal_bytes_per_job,omitempty"`  // in the server's log; for SQLite, everything written by this process
+	Statements float64 `json:"statements_per_job,omitempty"` // executed by the server; 0 if it does not count them
 
 	RateFirstThird float64 `json:"rate_first_third,omitempty"`
 	RateLastThird  float64 `json:"rate_last_third,omitempty"`
@@ -36,10 +36,10 @@ type Result struct {
 	Processes int `json:"processes,omitempty"`
 }
 
-// TotalMicros is the CPU time that a job costs on both sides.
+// TotalMicros returns the CPU time of a job on both sides.
 func (r Result) TotalMicros() float64 { return r.ClientMicros + r.ServerMicros }
 
-// perJob divides what was used among the jobs.
+// perJob divides the used resources by the number of jobs.
 func (u use) perJob(jobs int64) Result {
 	each := max(1, float64(jobs))
 	return Result{
@@ -57,14 +57,14 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 
 func millis(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 3) }
 
-// round keeps the digits that mean something.
+// round removes insignificant digits.
 func round(v float64, digits int) float64 {
 	scale := math.Pow10(digits)
 	return math.Round(v*scale) / scale
 }
 
-// ratio is how many times as large a figure is as another; zero, which is left out, if
-// there is no other: so little was measured.
+// ratio returns the ratio of two figures, or zero, which is omitted, if the other figure
+// was too small to be measured.
 func ratio(figure, other float64) float64 {
 	if other == 0 {
 		return 0
@@ -75,7 +75,7 @@ func ratio(figure, other float64) float64 {
 // WriteJSON writes the result as one line.
 func (r Result) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
-// WriteTable writes the result for people.
+// WriteTable writes the result as a table for people.
 func (r Result) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
@@ -111,7 +111,7 @@ func (r Result) WriteTable(w io.Writer) error {
 	return table.Flush()
 }
 
-// Grouped writes a number without its fraction as 1,234,567.
+// Grouped formats a number without its fraction as 1,234,567.
 func Grouped(v float64) string {
 	digits := strconv.FormatInt(int64(math.Round(v)), 10)
 	sign := ""

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// ProcessTime is the CPU time of this process and of its children that have
-// ended.
+// ProcessTime returns the CPU time of this process and of its ended children.
 func ProcessTime() time.Duration {
 	var total time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -16,49 +16,48 @@ import (
 // SchedulesWorkload is the name of the workload that measures schedules.
 const SchedulesWorkload = "schedules"
 
-// Schedules measures how punctual schedules are, and what those cost that are not
+// Schedules measures the punctuality of schedules, and the cost of schedules that are not
 // due.
 type Schedules struct {
 	Store    driver.Store
 	Server   Server
 	Progress *Progress
-	Items    int     // schedules that are stored and not due; default 1,000,000
-	Rate     int     // runs a second; default 500
-	Seconds  float64 // of each measurement; default 20
-	AtOnce   bool    // runs of a second are all due at its beginning, not spread over it
-	Slots    int     // of the node; zero: the engine's default
+	Items    int     // number of stored schedules that are not due; default 1,000,000
+	Rate     int     // runs per second; default 500
+	Seconds  float64 // duration of each measurement; default 20
+	AtOnce   bool    // whether all runs of a second are due at its start, instead of spread over it
+	Slots    int     // slots of the node; zero = the engine's default
 }
 
-// ScheduleFigures is what the workload measured. Programs read it as JSON: names
-// stay.
+// ScheduleFigures contains the results. Programs read it as JSON, so names are stable.
 type ScheduleFigures struct {
-	Result // of the runs
+	Result // for the runs
 
 	Items           int     `json:"items"`
 	CreateSeconds   float64 `json:"create_seconds"`
 	CreatedBy       string  `json:"created_by"`       // calls of PutSchedule, or copies by SQL
 	LatenessP50     float64 `json:"lateness_p50_ms"`  // from the due instant to the start of the handler
-	LatenessP99     float64 `json:"lateness_p99_ms"`  // the same
-	LatenessMax     float64 `json:"lateness_max_ms"`  // the same
-	IdlePercent     float64 `json:"idle_cpu_percent"` // of a core, node and server together, with all items and nothing due
+	LatenessP99     float64 `json:"lateness_p99_ms"`  // likewise
+	LatenessMax     float64 `json:"lateness_max_ms"`  // likewise
+	IdlePercent     float64 `json:"idle_cpu_percent"` // share of a core, node and server together, with all items and nothing due
 	IdleNode        float64 `json:"idle_node_cpu_percent"`
 	IdleServer      float64 `json:"idle_server_cpu_percent"`
 	FewItems        int     `json:"few_items"`
-	FewPercent      float64 `json:"few_idle_cpu_percent"` // the same with few items
+	FewPercent      float64 `json:"few_idle_cpu_percent"` // likewise with few items
 	FewNode         float64 `json:"few_idle_node_cpu_percent"`
 	FewServer       float64 `json:"few_idle_server_cpu_percent"`
-	MorePercent     float64 `json:"idle_cpu_percent_more"` // what all items cost more than few
+	MorePercent     float64 `json:"idle_cpu_percent_more"` // additional cost of all items over few
 	IdleSeconds     float64 `json:"idle_seconds"`
 	IdleLog         float64 `json:"idle_log_bytes_per_minute,omitempty"` // with all items, like IdlePercent
 	IdleStatements  float64 `json:"idle_statements_per_minute,omitempty"`
 	SchedulesFiring int     `json:"schedules_firing"`
-	RunsDue         int64   `json:"runs_due"` // more than have ended if the machine did not keep up
+	RunsDue         int64   `json:"runs_due"` // larger than the number of ended runs if the machine did not keep up
 }
 
-// fewItems is how many schedules the cost of many is held against.
+// fewItems is the number of schedules to which the cost of many is compared.
 const fewItems = 1000
 
-// Run measures.
+// Run performs the measurement.
 func (s Schedules) Run(ctx context.Context) (ScheduleFigures, error) {
 	s.Items, s.Rate = orElse(s.Items, 1_000_000), orElse(s.Rate, 500)
 	if s.Seconds == 0 {
@@ -105,7 +104,7 @@ func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
 	return f, err
 }
 
-// checkEmpty refuses a database whose schedules would be measured too.
+// checkEmpty rejects a database with schedules that would be measured too.
 func (s *Schedules) checkEmpty(ctx context.Context) error {
 	found, err := s.Store.Schedules(ctx, schedule.Filter{Limit: 1})
 	if err == nil && len(found) > 0 {
@@ -114,7 +113,7 @@ func (s *Schedules) checkEmpty(ctx context.Context) error {
 	return err
 }
 
-// idle measures a node that has nothing to do.
+// idle measures an idle node.
 func (s *Schedules) idle(ctx context.Context, queue string) (use, error) {
 	if server, ok := s.Server.(scheduleCopier); ok {
 		if err := server.tidySchedules(ctx); err != nil {
@@ -122,7 +121,7 @@ func (s *Schedules) idle(ctx context.Context, queue string) (use, error) {
 		}
 	}
 	working, stop := startWork(ctx, s.node(queue, func(*fairlead.Job) {}), Events{Ended: func() {}})
-	// A node that joins looks around first.
+	// A node does additional work after it joins.
 	const warm = 3 * time.Second
 	used, err := s.used(working, warm)
 	return used, firstError(stop(), err)
@@ -144,16 +143,16 @@ func (s *Schedules) used(working context.Context, warm time.Duration) (use, erro
 
 func (s *Schedules) duration() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
 
-// percent is the CPU time of both sides as percent of a core.
+// percent returns the CPU time of both sides as a percentage of a core.
 func (u use) percent() (client, server float64) {
 	of := func(d time.Duration) float64 { return round(100*d.Seconds()/max(u.elapsed.Seconds(), 1e-9), 2) }
 	return of(u.client), of(u.server)
 }
 
-// perMinute is how much of something was used in a minute.
+// perMinute converts an amount to the amount per minute.
 func (u use) perMinute(n int64) float64 { return float64(n) / max(u.elapsed.Minutes(), 1e-9) }
 
-// WriteTable writes the figures for people.
+// WriteTable writes the figures as a table for people.
 func (f ScheduleFigures) WriteTable(w io.Writer) error {
 	if err := f.Result.WriteTable(w); err != nil {
 		return err

@@ -15,12 +15,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// node runs jobs of schedules, and tells of each as its handler starts.
+// node returns a node that runs jobs of schedules, and calls started when a handler starts.
 func (s *Schedules) node(queue string, started func(*fairlead.Job)) Scheduler {
 	return &firingNode{store: s.Store, queue: queue, slots: s.Slots, started: started}
 }
 
-// firingNode is a node with the engine's default settings. Only schedules make jobs.
+// firingNode is a node with the engine's default settings. Its jobs come only from
+// schedules.
 type firingNode struct {
 	store   driver.Store
 	queue   string
@@ -47,7 +48,7 @@ func (n *firingNode) Work(ctx context.Context, events Events) error {
 	})
 }
 
-// starts is when handlers started, by job.
+// starts contains the start times of handlers, by job.
 type starts struct {
 	mu sync.Mutex
 	at map[int64]time.Time
@@ -62,7 +63,7 @@ func (s *starts) started(job *fairlead.Job) {
 	}
 }
 
-// punctual measures how late handlers start.
+// punctual measures the delays of handlers.
 func (s *Schedules) punctual(ctx context.Context, queue string, f *ScheduleFigures) error {
 	ahead, err := s.clockAhead(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *Schedules) punctual(ctx context.Context, queue string, f *ScheduleFigur
 
 // fires stores schedules that are due every second and waits for all their runs.
 func (s *Schedules) fires(working context.Context, queue string, ahead time.Duration, tally *tally, f *ScheduleFigures) error {
-	// They are all stored, and the node has come to rest, before the first is due.
+	// Before the first schedule is due, all must be stored and the node must be idle.
 	const lead, each = 3 * time.Second, 20 * time.Millisecond
 	from := time.Now().Add(ahead + lead + time.Duration(s.Rate)*each).Truncate(time.Second)
 	if err := s.putFiring(working, queue, from); err != nil {
@@ -93,8 +94,7 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 	if late := time.Since(from.Add(-ahead)); late > 0 {
 		return fmt.Errorf("storing %[2]d schedules took %[1]v too long: use a lower --rate", late, s.Rate)
 	}
-	// The meter starts before: that takes a while, which the first runs would have
-	// to wait for.
+	// Start the meter before, because that takes some time and would delay the first runs.
 	m, err := startMeter(working, s.Server)
 	if err != nil {
 		return err
@@ -115,11 +115,12 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 	return err
 }
 
-// errTooMany ends the wait for runs that a machine does not keep up with.
+// errTooMany ends the wait for runs if the machine does not keep up.
 var errTooMany = errors.New("timed out: due schedules did not run")
 
-// awaitRuns waits until so many runs have ended and returns how many have. A machine that
-// does not keep up is not waited for without end: what it reached is the result.
+// awaitRuns waits until the given number of runs have ended, and returns the number of
+// ended runs. The wait is limited: if the machine does not keep up, the result is the
+// number reached.
 func (s *Schedules) awaitRuns(working context.Context, tally *tally, due int64) (int64, error) {
 	const patience = time.Minute
 	working, cancel := context.WithTimeoutCause(working, s.duration()+patience, errTooMany)
@@ -132,7 +133,7 @@ func (s *Schedules) awaitRuns(working context.Context, tally *tally, due int64) 
 	return runs, err
 }
 
-// putFiring stores schedules that fire each second for a while.
+// putFiring stores schedules that fire each second for some time.
 func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time) error {
 	client := schedule.NewClient(s.Store)
 	for i := range s.Rate {
@@ -155,8 +156,8 @@ func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time)
 
 func firingName(queue string, i int) string { return fmt.Sprintf("%s firing %d", queue, i) }
 
-// lateness compares when handlers started with when their runs were due. Unless all runs
-// have ended, those that were not started are left out.
+// lateness compares the start times of handlers with the due times of their runs. Unless
+// all runs have ended, it leaves out those that were not started.
 func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, ahead time.Duration, all bool) ([]time.Duration, error) {
 	client := schedule.NewClient(s.Store)
 	var late []time.Duration
@@ -186,8 +187,8 @@ func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, 
 	return late, nil
 }
 
-// clockAhead is how far the database's clock is ahead of ours, by the quickest of
-// several looks.
+// clockAhead returns how far the database's clock is ahead of the local one, according to
+// the fastest of several queries.
 func (s *Schedules) clockAhead(ctx context.Context) (ahead time.Duration, err error) {
 	const looks = 20
 	quickest := time.Hour

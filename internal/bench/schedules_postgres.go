@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// copySchedules implements scheduleCopier. All copies have the body of the model:
-// it is not read before they are due.
+// copySchedules implements scheduleCopier. All copies have the body of the model, because
+// the body is not read before they are due.
 func (s *postgresServer) copySchedules(ctx context.Context, model int64, first, end int) error {
 	const sql = `
 		with made as (

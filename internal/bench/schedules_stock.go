@@ -12,24 +12,24 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// stock is schedules that are not due for long.
+// stock contains schedules that are not due for a long time.
 type stock struct {
 	*Schedules
 	client *schedule.Client
 	queue  string
-	due    time.Time    // of the first; the others follow a millisecond apart
-	made   atomic.Int64 // so far
+	due    time.Time    // due time of the first one; the others follow a millisecond apart
+	made   atomic.Int64 // number stored so far
 	model  int64        // the first one
 }
 
-// scheduleCopier is a server that can store many schedules at once, as one by one
-// a million of them would take longer than what is measured.
+// scheduleCopier is a server that can store many schedules at once, because storing a
+// million of them one by one would take longer than the measurement.
 type scheduleCopier interface {
-	// copySchedules stores copies of a schedule, each a millisecond later than the
-	// one before, with the numbers from first on and below end in their names.
+	// copySchedules stores copies of a schedule, each a millisecond later than the one before.
+	// Their names contain the numbers in [first, end).
 	copySchedules(ctx context.Context, model int64, first, end int) error
-	// tidySchedules does now what the server would do on its own some time after
-	// many schedules were stored, and which is not to be measured.
+	// tidySchedules does the maintenance that the server would do on its own some time after
+	// many schedules were stored, so that it is not measured.
 	tidySchedules(ctx context.Context) error
 }
 
@@ -38,7 +38,7 @@ func newStock(s *Schedules) *stock {
 	return &stock{Schedules: s, client: schedule.NewClient(s.Store), queue: OwnQueue(), due: time.Now().Add(far).Truncate(time.Second)}
 }
 
-// way names how schedules are stored.
+// way describes how schedules are stored.
 func (s *stock) way() string {
 	if _, ok := s.Server.(scheduleCopier); ok {
 		return "copies by SQL"
@@ -46,7 +46,7 @@ func (s *stock) way() string {
 	return "PutSchedule"
 }
 
-// fill stores schedules until there are so many.
+// fill stores schedules until there are as many as requested.
 func (s *stock) fill(ctx context.Context, items int) error {
 	defer s.Progress.watch("schedules stored", int64(items), s.made.Load)()
 	if s.made.Load() == 0 {
@@ -63,7 +63,7 @@ func (s *stock) fill(ctx context.Context, items int) error {
 	return s.putAll(ctx, items)
 }
 
-// copy stores them a batch at a time.
+// copy stores schedules in batches.
 func (s *stock) copy(ctx context.Context, server scheduleCopier, items int) error {
 	const batch = 20_000
 	for made := int(s.made.Load()); made < items; made = int(s.made.Load()) {
@@ -76,7 +76,7 @@ func (s *stock) copy(ctx context.Context, server scheduleCopier, items int) erro
 	return nil
 }
 
-// putAll stores them one by one, from several callers.
+// putAll stores schedules one by one, from several callers.
 func (s *stock) putAll(ctx context.Context, items int) error {
 	const callers = 16
 	group, ctx := errgroup.WithContext(ctx)

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Server is the database below a scheduler, observed from the side.
+// Server is the database of a scheduler, observed separately.
 type Server interface {
-	// Name is the store's name in results.
+	// Name returns the store's name in results.
 	Name() string
-	// Usage is what the server has used so far.
+	// Usage returns the usage of the server so far.
 	Usage(ctx context.Context) (Usage, error)
-	// HoldSnapshot opens a transaction that can still see everything that
-	// existed at this instant, and keeps it open until release is called.
+	// HoldSnapshot opens a transaction that can see everything that exists at this time, and
+	// leaves it open until release is called.
 	HoldSnapshot(ctx context.Context) (release func() error, err error)
 	Close() error
 }
 
-// Usage is a reading; only the difference of two means something. What cannot
-// be known, as of a server on another machine, is zero.
+// Usage is a reading; only the difference between two readings is meaningful. Unknown
+// values, for example for a server on another machine, are zero.
 type Usage struct {
 	CPU        time.Duration
-	WAL        int64 // bytes of the server's log; of SQLite, all that this process wrote
+	WAL        int64 // bytes of the server's log; for SQLite, everything written by this process
 	Statements int64
 }
 
-// OpenServer observes the database that a URL names.
+// OpenServer opens a connection to observe the database with a URL.
 func OpenServer(ctx context.Context, url string) (Server, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
@@ -43,8 +43,8 @@ func OpenServer(ctx context.Context, url string) (Server, error) {
 	}
 }
 
-// onThisMachine reports whether an address is one of this machine's. Only then
-// may a process id of the server be looked up here.
+// onThisMachine reports whether an address belongs to this machine. Only in that case does
+// the server's process ID refer to a local process.
 func onThisMachine(host string) bool {
 	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") {
 		return true

@@ -18,7 +18,7 @@ import (
 // mysqlServer is MySQL or MariaDB.
 type mysqlServer struct {
 	db  *sql.DB
-	pid int // zero if it is not on this machine, or may not be looked at
+	pid int // zero if it is on another machine, or not accessible
 }
 
 func openMySQL(ctx context.Context, address string) (*mysqlServer, error) {
@@ -42,8 +42,8 @@ func openMySQL(ctx context.Context, address string) (*mysqlServer, error) {
 	return s, nil
 }
 
-// mysqlConfig translates mysql://user:password@host:port/name, which the driver
-// does not understand.
+// mysqlConfig converts mysql://user:password@host:port/name, which the driver does not
+// accept.
 func mysqlConfig(address string) (*mysql.Config, error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -60,7 +60,7 @@ func mysqlConfig(address string) (*mysql.Config, error) {
 	return config, nil
 }
 
-// readPIDFile returns zero unless it leads to a server's process.
+// readPIDFile returns zero unless the file contains the ID of a server process.
 func readPIDFile(path, dataDir string) int {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dataDir, path)
@@ -106,7 +106,7 @@ func (s *mysqlServer) HoldSnapshot(ctx context.Context) (func() error, error) {
 		_, err := conn.ExecContext(background, "rollback")
 		return errors.Join(err, conn.Close())
 	}
-	// Only repeatable read has a snapshot that outlives its statement.
+	// Only repeatable read retains its snapshot after a statement.
 	for _, statement := range []string{
 		"set transaction isolation level repeatable read",
 		"start transaction with consistent snapshot",

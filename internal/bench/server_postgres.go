@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgresServer asks through a connection of its own.
+// postgresServer observes the server through a separate connection.
 type postgresServer struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
-	pid    int // of the server's first process; zero if it is not on this machine
+	pid    int // ID of the server's main process; zero if it is on another machine
 
-	counts bool // the server counts statements
+	counts bool // whether the server counts statements
 }
 
 func openPostgres(ctx context.Context, url string) (*postgresServer, error) {
-	// The URL is one of a pool and may have settings that only a pool knows.
+	// The URL may contain settings that only a pool accepts.
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("observe PostgreSQL: %w", err)
@@ -40,7 +40,7 @@ func openPostgres(ctx context.Context, url string) (*postgresServer, error) {
 			s.pid = stat.parent
 		}
 	}
-	// The view can be read only where the library was loaded when the server started.
+	// The view is readable only if the library was loaded at the start of the server.
 	_, err = conn.Exec(ctx, "select sum(calls) from pg_stat_statements")
 	s.counts = err == nil
 	return s, nil
@@ -74,7 +74,7 @@ func (s *postgresServer) HoldSnapshot(ctx context.Context) (func() error, error)
 	if err != nil {
 		return nil, err
 	}
-	// The snapshot is taken by the first statement that needs one.
+	// The first statement that needs a snapshot takes it.
 	const open = "set idle_in_transaction_session_timeout = 0; begin isolation level repeatable read; select count(*) from pg_class"
 	release := func() error { return conn.Close(context.WithoutCancel(ctx)) }
 	if _, err := conn.Exec(ctx, open, pgx.QueryExecModeSimpleProtocol); err != nil {

@@ -10,7 +10,7 @@ import (
 	_ "modernc.org/sqlite" // the driver of the snapshot's connection
 )
 
-// sqliteServer is no server: SQLite's work is the client's.
+// sqliteServer stands in for a server: SQLite's work is done by the client.
 type sqliteServer struct {
 	url string
 }
@@ -18,12 +18,12 @@ type sqliteServer struct {
 // Name implements Server.
 func (s *sqliteServer) Name() string { return "sqlite" }
 
-// Usage implements Server. The log is emptied again and again, so its size says nothing:
-// what counts is what this process writes, of which the log is most.
+// Usage implements Server. The log is truncated repeatedly, so its size is meaningless:
+// Usage counts everything written by this process, most of which is the log.
 func (s *sqliteServer) Usage(context.Context) (Usage, error) { return Usage{WAL: bytesWritten()}, nil }
 
-// HoldSnapshot implements Server. The log cannot be folded into the file
-// beyond what the snapshot sees, and grows.
+// HoldSnapshot implements Server. The log cannot be checkpointed beyond the snapshot, and
+// grows.
 func (s *sqliteServer) HoldSnapshot(ctx context.Context) (func() error, error) {
 	path := strings.TrimPrefix(s.url, "sqlite://")
 	if path == ":memory:" {

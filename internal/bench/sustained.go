@@ -7,13 +7,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxOutstanding bounds the backlog of sustained: large enough that workers
-// never starve, small enough that running the rest at the end hardly counts.
+// maxOutstanding limits the backlog of sustained: large enough that workers are always
+// busy, small enough that running the rest at the end hardly counts.
 const maxOutstanding = 10_000
 
-// sustained stores and runs jobs at the same time. It ends when all that was
-// stored in the given time has been run, so that every job counts with both
-// its costs.
+// sustained stores and runs jobs at the same time. It ends when all jobs stored in the
+// given time have been run, so that every job counts with both costs.
 func (b Bench) sustained(ctx context.Context) (Result, error) {
 	t := newTally()
 	defer b.Progress.watch(b.Spec.Workload, 0, t.ended.Load)()
@@ -39,8 +38,7 @@ func (b Bench) sustained(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// insert stores jobs from all clients until the Spec's time or number of jobs
-// is used up.
+// insert stores jobs from all clients until the Spec's time or number of jobs is used up.
 func (b Bench) insert(ctx context.Context, t *tally) error {
 	began, batch, jobs := time.Now(), int64(b.Spec.Batch), int64(b.Spec.Jobs)
 	over := func() bool {

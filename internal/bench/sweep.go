@@ -22,7 +22,7 @@ import (
 // SweepWorkload is the name of the workload that measures sweeps.
 const SweepWorkload = "sweep"
 
-// Sweeps measures a sweep over many items with a handler that does nothing.
+// Sweeps measures a sweep over many items with an empty handler.
 type Sweeps struct {
 	Store    driver.Store
 	Server   Server
@@ -30,24 +30,24 @@ type Sweeps struct {
 	Items    int64   // default 10,000,000
 	InFlight int     // default 16
 	Shards   int     // default 1
-	Rate     float64 // items per second; zero: no bound
-	Seconds  float64 // after which it is stopped; zero: it goes to its end
+	Rate     float64 // items per second; zero = unlimited
+	Seconds  float64 // time after which it is stopped; zero = it runs to its end
 }
 
-// SweepFigures is what the workload measured. Programs read it as JSON: names stay.
+// SweepFigures contains the results. Programs read it as JSON, so names are stable.
 type SweepFigures struct {
-	Result // of the sweep, from when it was started until it has finished or was stopped
+	Result // for the sweep, from its start until it has finished or was stopped
 
 	Items           int64   `json:"items"`
 	StartMillis     float64 `json:"start_ms"` // from the call that started it to its first item
 	ItemMicros      float64 `json:"client_us_per_item"`
-	CheckpointBytes int     `json:"checkpoint_bytes"` // the most that a shard had stored
-	CheckpointTime  float64 `json:"checkpoint_ms"`    // to store one: the median
+	CheckpointBytes int     `json:"checkpoint_bytes"` // maximum stored size of a shard
+	CheckpointTime  float64 `json:"checkpoint_ms"`    // median time to store one
 	RSSMegabytes    float64 `json:"rss_mb"`           // of this process, at the end
-	RSSGrowth       float64 `json:"rss_growth_mb"`    // since a tenth was done
+	RSSGrowth       float64 `json:"rss_growth_mb"`    // since a tenth of the items was done
 }
 
-// Run measures.
+// Run performs the measurement.
 func (s Sweeps) Run(ctx context.Context) (SweepFigures, error) {
 	s.InFlight, s.Shards = orElse(s.InFlight, 16), orElse(s.Shards, 1)
 	if s.Items == 0 {
@@ -86,13 +86,13 @@ func (s Sweeps) measure(ctx context.Context) (f SweepFigures, err error) {
 	return f, nil
 }
 
-// timedSaves is a store that reports how long checkpoints take.
+// timedSaves is a store that measures the duration of checkpoints.
 type timedSaves struct {
 	driver.Store
 	stopwatch
 }
 
-// Checkpoint stores one.
+// Checkpoint stores a checkpoint and measures the duration.
 func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	began := time.Now()
 	orders, err := s.Store.Checkpoint(ctx, checkpoint)
@@ -100,7 +100,7 @@ func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint
 	return orders, err
 }
 
-// work is a node that handles the items. It notes when the first came.
+// work runs a node that handles the items. It records the time of the first item.
 func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int64) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	mux := fairlead.NewMux()
@@ -115,7 +115,7 @@ func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int6
 	})
 }
 
-// sweep creates a sweep and follows it to its end. It reports when it was started.
+// sweep creates a sweep and follows it to its end. It returns the start time.
 func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) (started time.Time, err error) {
 	client := sweep.NewClient(s.Store)
 	created, err := client.Put(ctx, sweep.Sweep{
@@ -145,7 +145,7 @@ func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) 
 	return started, nil
 }
 
-// follow looks at a sweep until it has finished, or its time is over and it was stopped.
+// follow polls a sweep until it has finished, or was stopped at the end of its time.
 func (s Sweeps) follow(ctx context.Context, client *sweep.Client, id int64, done *atomic.Int64, f *SweepFigures) error {
 	const between = 100 * time.Millisecond
 	began, early, stopping := time.Now(), 0.0, false
@@ -187,13 +187,13 @@ func (s Sweeps) follow(ctx context.Context, client *sweep.Client, id int64, done
 	}
 }
 
-// storedBytes is about what a checkpoint of a shard takes: numbers and bitmap.
+// storedBytes returns the approximate size of a shard's checkpoint: numbers and bitmap.
 func storedBytes(s *sweep.Shard) int {
 	const numbers = 12 * 8
 	return numbers + len(s.Window) + len(s.Pending) + len(s.Source)
 }
 
-// residentMegabytes is the memory of this process; zero where that is not known.
+// residentMegabytes returns the memory of this process, or zero if it is unknown.
 func residentMegabytes() float64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -206,7 +206,7 @@ func residentMegabytes() float64 {
 	return round(float64(resident*int64(os.Getpagesize()))/1e6, 1)
 }
 
-// WriteTable writes the figures for people.
+// WriteTable writes the figures as a table for people.
 func (f SweepFigures) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "workload\t%s\nstore\t%s\n", f.Workload, f.Store)

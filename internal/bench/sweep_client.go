@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// plainClient is what sweeps are held against: wrk where it is installed, else
-// connections of our own that do nothing but call.
+// plainClient returns the client to compare sweeps with: wrk if it is installed, otherwise
+// plain connections that only make calls.
 func (s SweepCalls) plainClient() (call func(ctx context.Context, target string) error, name string) {
 	program, err := exec.LookPath("wrk")
 	if err != nil {
@@ -33,7 +33,7 @@ func (s SweepCalls) plainClient() (call func(ctx context.Context, target string)
 	}, "wrk"
 }
 
-// callPlainly keeps as many connections busy as items are in flight.
+// callPlainly keeps as many connections busy as there are items in flight.
 func (s SweepCalls) callPlainly(ctx context.Context, target string) error {
 	parsed, err := url.Parse(target)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s SweepCalls) callPlainly(ctx context.Context, target string) error {
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 			defer conn.Close()
 			err = callAgainAndAgain(conn, request)
-			if ctx.Err() != nil { // it was measured, and is over
+			if ctx.Err() != nil { // the measurement has ended
 				return nil
 			}
 			return err
@@ -59,7 +59,7 @@ func (s SweepCalls) callPlainly(ctx context.Context, target string) error {
 	return group.Wait()
 }
 
-// callAgainAndAgain sends the same request whenever it was answered.
+// callAgainAndAgain sends the same request after each response.
 func callAgainAndAgain(conn io.ReadWriter, request []byte) error {
 	answers := bufio.NewReader(conn)
 	sent := &http.Request{Method: http.MethodGet}

@@ -23,18 +23,18 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// SweepCalls holds sweeps whose items are sent over HTTP, one by one, against what a
-// plain client gets from the same target.
+// SweepCalls compares sweeps whose items are sent over HTTP, one by one, with a plain
+// client on the same target.
 type SweepCalls struct {
 	Store    driver.Store
 	Server   Server
-	Command  []string // a process that calls ServeTarget
+	Command  []string // program that calls ServeTarget
 	InFlight int      // default 64
-	Pairs    int      // measurements of both, in turn; default 3
-	Seconds  float64  // of each; default 5
+	Pairs    int      // alternating measurements of both; default 3
+	Seconds  float64  // duration of each; default 5
 }
 
-// SweepCallFigures is what was measured. Programs read it as JSON: names stay.
+// SweepCallFigures contains the results. Programs read it as JSON, so names are stable.
 type SweepCallFigures struct {
 	Workload   string  `json:"workload"`
 	Store      string  `json:"store"`
@@ -44,12 +44,12 @@ type SweepCallFigures struct {
 	Seconds    float64 `json:"seconds"`
 	Rate       float64 `json:"rate"`               // items per second
 	ItemMicros float64 `json:"client_us_per_item"` // CPU time of this process
-	Client     string  `json:"client"`             // what it is held against
+	Client     string  `json:"client"`             // client to compare with
 	ClientRate float64 `json:"client_rate"`        // calls per second
 	Ratio      float64 `json:"ratio"`
 }
 
-// Run measures, and hands over each part as it is done.
+// Run performs the measurement, and passes each part to done when it is complete.
 func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) (err error) {
 	s.InFlight, s.Pairs = orElse(s.InFlight, 64), orElse(s.Pairs, 3)
 	if s.Seconds == 0 {
@@ -78,9 +78,9 @@ func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) 
 	return nil
 }
 
-// startTarget starts the target, and ends it with stop.
+// startTarget starts the target; stop ends it.
 func startTarget(ctx context.Context, command []string) (url string, stop func() error, err error) {
-	// The end of its input is what ends it.
+	// The process ends at the end of its input.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -102,7 +102,7 @@ func startTarget(ctx context.Context, command []string) (url string, stop func()
 	return strings.TrimSpace(line), stop, nil
 }
 
-// compare measures both in turn and holds the medians against each other.
+// compare measures both alternately and compares the medians.
 func (s SweepCalls) compare(ctx context.Context, target, path string) (SweepCallFigures, error) {
 	plain, client := s.plainClient()
 	f := SweepCallFigures{InFlight: s.InFlight, Seconds: s.Seconds, Client: client}
@@ -129,8 +129,8 @@ func middle(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// measure has something call the target, and returns how many calls a second that was
-// after it had time to begin, and the CPU time that each took here.
+// measure runs a load against the target, and returns the number of calls per second after
+// a warm-up, and the CPU time per call in this process.
 func (s SweepCalls) measure(ctx context.Context, target string, load func(ctx context.Context) error) (rate, micro float64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -157,7 +157,7 @@ func (s SweepCalls) measure(ctx context.Context, target string, load func(ctx co
 	return calls / times[1].Sub(times[0]).Seconds(), micros(used[1]-used[0]) / max(1, calls), <-ended
 }
 
-// sweep goes over items, each of which is a call, until its context ends.
+// sweep processes items, each of which is a call, until its context ends.
 func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	}
 	const endless = 1_000_000_000_000
 	run := sweepRun{client: sweep.NewClient(s.Store)}
-	begin := context.WithoutCancel(ctx) // on a slow machine the time may be over before it has begun
+	begin := context.WithoutCancel(ctx) // on a slow machine the time may end before the sweep has begun
 	if err := run.start(begin, sweep.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
 		return err
 	}
@@ -190,13 +190,13 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	return run.end(context.WithoutCancel(ctx))
 }
 
-// sweepRun is a sweep that is run for some time.
+// sweepRun is a sweep that runs for some time.
 type sweepRun struct {
 	client *sweep.Client
 	id     int64
 }
 
-// start creates it and starts it.
+// start creates and starts the sweep.
 func (r *sweepRun) start(ctx context.Context, made sweep.Sweep) error {
 	stored, err := r.client.Put(ctx, made)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *sweepRun) start(ctx context.Context, made sweep.Sweep) error {
 	return err
 }
 
-// end stops it, and removes it. It fails if items failed.
+// end stops and deletes the sweep. It returns an error if items failed.
 func (r *sweepRun) end(ctx context.Context) error {
 	if _, err := r.client.Stop(ctx, r.id, "", ""); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (r *sweepRun) end(ctx context.Context) error {
 	}
 }
 
-// WriteTable writes the figures for people.
+// WriteTable writes the figures as a table for people.
 func (f SweepCallFigures) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%s: %s, %d in flight\n", f.Part, f.Title, f.InFlight)

@@ -1,6 +1,6 @@
 package bench
 
-// judge compares what was begun in ticks with a rate.
+// judge compares the number of items begun in ticks with a rate.
 func judge(rate float64, ticks []int64) SweepRateFigures {
 	seconds := float64(len(ticks)) / float64(ticksPerSecond)
 	sum := int64(0)
@@ -20,7 +20,7 @@ func judge(rate float64, ticks []int64) SweepRateFigures {
 	return f
 }
 
-// extremes are the least and the most in any so many ticks in a row.
+// extremes returns the minimum and maximum sum over any span consecutive ticks.
 func extremes(ticks []int64, span int) (least, most int64) {
 	sum := int64(0)
 	for i, n := range ticks {
@@ -38,8 +38,8 @@ func extremes(ticks []int64, span int) (least, most int64) {
 	return least, most
 }
 
-// firstFairSecond finds the first tick from which on a second has had what is fair, but
-// for a hundredth or one item.
+// firstFairSecond returns the first tick at which a second begins that reaches the rate,
+// with a tolerance of one percent or one item.
 func firstFairSecond(rate float64, ticks []int64) (at int, found bool) {
 	enough := min(rate*0.99, rate-1)
 	span := int(ticksPerSecond)

@@ -20,18 +20,18 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// SweepPost is what a node in a process of its own is to do. It is the first line of
-// its input.
+// SweepPost is the configuration of a node in a separate process. It is the first line of
+// the node's input.
 type SweepPost struct {
 	Name  string        `json:"name"`
-	URL   string        `json:"url"` // not on the command line: it may contain a password
+	URL   string        `json:"url"` // not on the command line, because it may contain a password
 	Queue string        `json:"queue"`
 	Kind  string        `json:"kind"`
 	Slots int           `json:"slots"`
 	Lease time.Duration `json:"lease"`
 }
 
-// ReadSweepPost is the first step of such a node.
+// ReadSweepPost reads the SweepPost as the first step of such a node.
 func ReadSweepPost(input *bufio.Reader) (SweepPost, error) {
 	line, err := input.ReadBytes('\n')
 	if err != nil {
@@ -41,28 +41,28 @@ func ReadSweepPost(input *bufio.Reader) (SweepPost, error) {
 	return post, json.Unmarshal(line, &post)
 }
 
-// tick is the time whose items are counted together.
+// tick is the length of the intervals in which items are counted.
 const tick = 10 * time.Millisecond
 
-// begun is how many items a node began in a tick, which is numbered since 1970.
+// begun is the number of items that a node began in a tick. Ticks are numbered since 1970.
 type begun struct {
 	Tick  int64 `json:"tick"`
 	Items int64 `json:"items"`
 }
 
-// tickOf is the number of an instant's tick.
+// tickOf returns the number of the tick that contains a time.
 func tickOf(at time.Time) int64 { return at.UnixNano() / int64(tick) }
 
-// tickCounts counts items by tick, for many goroutines at once. It remembers the last
-// ticks only.
+// tickCounts counts items by tick, for many goroutines at once. It covers only the last
+// ticks.
 type tickCounts [1024]atomic.Int64
 
 func (c *tickCounts) add(at time.Time) { c[tickOf(at)%int64(len(c))].Add(1) }
 
 func (c *tickCounts) take(tick int64) int64 { return c[tick%int64(len(c))].Swap(0) }
 
-// ServeSweep is a node that handles items until its input ends, and then leaves. It
-// reports how many items it began, tick by tick, so that little is lost when it is killed.
+// ServeSweep runs a node that handles items until its input ends, and then leaves. It
+// reports the number of items begun in each tick, so that little is lost when it is killed.
 func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input io.Reader, output io.Writer) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -80,7 +80,7 @@ func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input i
 		})
 	}()
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		_, _ = io.Copy(io.Discard, input) // the work ends with the input, even after an error
 		leave()
 	}()
 	lines := json.NewEncoder(output)
@@ -108,16 +108,16 @@ func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input i
 	}
 }
 
-// sweepNode is such a process, seen from the one that started it.
+// sweepNode is such a process, as seen by the process that started it.
 type sweepNode struct {
 	cmd   *exec.Cmd
 	input io.Closer
 	read  chan error
 }
 
-// startSweepNode starts one, whose counts go to the ledger.
+// startSweepNode starts a node whose counts are added to the ledger.
 func startSweepNode(ctx context.Context, command []string, post SweepPost, l *ledger) (*sweepNode, error) {
-	// The end of its input is what ends it: it drains.
+	// The node ends at the end of its input, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
@@ -136,30 +136,30 @@ func startSweepNode(ctx context.Context, command []string, post SweepPost, l *le
 	return n, json.NewEncoder(input).Encode(post)
 }
 
-// leave lets the node go as one does that is shut down.
+// leave shuts the node down normally.
 func (n *sweepNode) leave() error {
 	return errors.Join(n.input.Close(), <-n.read, n.cmd.Wait())
 }
 
-// kill ends it as a crash would.
+// kill ends the node like a crash.
 func (n *sweepNode) kill() error {
 	err := n.cmd.Process.Kill()
-	<-n.read // its last line may be half a line
+	<-n.read // the last line may be incomplete
 	_ = n.cmd.Wait()
 	return err
 }
 
-// ledger is how many items were begun in each tick, on all nodes.
+// ledger contains the number of items begun in each tick, on all nodes.
 type ledger struct {
 	mu    sync.Mutex
 	ticks map[int64]int64
-	first int64 // tick with an item; zero: none yet
+	first int64 // first tick with an item; zero = none yet
 	total int64
 }
 
 func newLedger() *ledger { return &ledger{ticks: map[int64]int64{}} }
 
-// follow reads what a node tells.
+// follow reads the reports of a node.
 func (l *ledger) follow(output io.Reader) error {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -184,14 +184,14 @@ func (l *ledger) count() int64 {
 	return l.total
 }
 
-// beginning is when the first item was begun.
+// beginning returns the tick in which the first item was begun.
 func (l *ledger) beginning() (tick int64, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.first, l.first != 0
 }
 
-// between lists the ticks of a time.
+// between returns the counts of a range of ticks.
 func (l *ledger) between(from, to int64) []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,23 +13,23 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// SweepRates measures how exactly sweeps keep to their rate: on one node, while a node
+// SweepRates measures how precisely sweeps follow their rate: on one node, while a node
 // leaves, and when a node is killed. Each node is a process.
 type SweepRates struct {
 	Store    driver.Store
 	Server   Server
-	Command  []string // a process that calls ServeSweep
-	URL      string   // of the database, for the nodes
+	Command  []string // program that calls ServeSweep
+	URL      string   // URL of the database, for the nodes
 	Progress *Progress
 	Rates    []float64     // default 10, 1,000 and 50,000 items per second
-	Seconds  float64       // that are measured; default 30
-	Lease    time.Duration // of the nodes; default 10s
+	Seconds  float64       // measured duration; default 30
+	Lease    time.Duration // lease of the nodes; default 10s
 	Shards   int           // default 4
 	InFlight int           // default 16
 }
 
-// SweepRateFigures is what was measured of one rate. Programs read it as JSON: names
-// stay.
+// SweepRateFigures contains the results for one rate. Programs read it as JSON, so names
+// are stable.
 type SweepRateFigures struct {
 	Workload string  `json:"workload"`
 	Store    string  `json:"store"`
@@ -38,20 +38,20 @@ type SweepRateFigures struct {
 	SetRate  float64 `json:"set_rate"`
 	Seconds  float64 `json:"seconds"`
 	Rate     float64 `json:"rate"`
-	// ErrorPercent is by how much the rate was missed over the time; after a crash,
-	// over the time since it was back.
+	// ErrorPercent is the deviation from the rate over the time; after a crash, over the time
+	// since the rate was reached again.
 	ErrorPercent float64 `json:"error_percent"`
-	// LargestTenth is the most that was begun in any 100 ms, and HighestSecond in any
-	// second, in relation to what is fair.
+	// LargestTenth is the maximum number of items begun in any 100 ms, and HighestSecond the
+	// maximum in any second, relative to the rate.
 	LargestTenth  float64 `json:"largest_100ms"`
 	HighestSecond float64 `json:"highest_second"`
 	LowestSecond  float64 `json:"lowest_second"`
 
-	LeaseSeconds float64 `json:"lease_seconds,omitempty"` // of a crash
-	BackSeconds  float64 `json:"back_seconds,omitempty"`  // from the crash until the rate was back
+	LeaseSeconds float64 `json:"lease_seconds,omitempty"` // for crashes
+	BackSeconds  float64 `json:"back_seconds,omitempty"`  // from the crash until the rate was reached again
 }
 
-// Run measures, and hands over each part as it is done.
+// Run performs the measurement, and passes each part to done when it is complete.
 func (s SweepRates) Run(ctx context.Context, done func(SweepRateFigures) error) error {
 	s.Shards, s.InFlight = orElse(s.Shards, 4), orElse(s.InFlight, 16)
 	if len(s.Rates) == 0 {
@@ -66,7 +66,7 @@ func (s SweepRates) Run(ctx context.Context, done func(SweepRateFigures) error) 
 	for _, part := range []struct {
 		name, title string
 		nodes       int
-		disturb     func(*sweepNode) error // half of the time is over
+		disturb     func(*sweepNode) error // called after half of the time
 	}{
 		{"rate", "one node", 1, nil},
 		{"rate-handover", "one of two nodes leaves", 2, (*sweepNode).leave},
@@ -96,7 +96,7 @@ type rateRun struct {
 	nodes  []*sweepNode
 }
 
-// measure runs the sweep for as long as it takes.
+// measure runs the sweep until it can be judged.
 func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNode) error) (f SweepRateFigures, err error) {
 	queue := OwnQueue()
 	defer func() {
@@ -119,7 +119,7 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 		return f, err
 	}
 	run := sweepRun{client: sweep.NewClient(m.Store)}
-	const spare = 4 // the sweep must not end before it is measured
+	const spare = 4 // the sweep must not end before the measurement does
 	items := int64(math.Ceil(m.rate * (m.Seconds + spare*m.Lease.Seconds() + 60)))
 	made := sweep.Sweep{Name: queue, Kind: queue, Queue: queue, To: items, Rate: m.rate, InFlight: m.InFlight, Shards: m.Shards}
 	if err := run.start(ctx, made); err != nil {
@@ -130,7 +130,7 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 	return f, errors.Join(err, run.end(context.WithoutCancel(ctx)))
 }
 
-// await waits until the nodes are there, so that they share from the start.
+// await waits until the nodes have joined, so that they share the rate from the start.
 func (m *rateRun) await(ctx context.Context, nodes int, kind string) error {
 	for {
 		live, err := m.Store.Nodes(ctx)
@@ -154,10 +154,10 @@ func (m *rateRun) await(ctx context.Context, nodes int, kind string) error {
 	}
 }
 
-// ticksPerSecond is how many ticks a second has.
+// ticksPerSecond is the number of ticks in a second.
 const ticksPerSecond = int64(time.Second / tick)
 
-// follow disturbs the sweep half way and waits until there is enough to judge it by.
+// follow disturbs the sweep halfway and waits until there is enough data to judge it.
 func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f SweepRateFigures, err error) {
 	first, known := m.ledger.beginning()
 	for ; !known; first, known = m.ledger.beginning() {
@@ -200,13 +200,13 @@ func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f
 	return f, nil
 }
 
-// until waits for a tick to be over and reported.
+// until waits until a tick has passed and was reported.
 func (m *rateRun) until(ctx context.Context, end int64) error {
 	const reported = 20 // ticks later
 	return pause(ctx, time.Until(time.Unix(0, (end+reported)*int64(tick))))
 }
 
-// untilBack waits until a whole second has had what is fair, from some tick on.
+// untilBack waits until, starting at some tick, a whole second has reached the rate.
 func (m *rateRun) untilBack(ctx context.Context, from int64) (int64, error) {
 	end := from + 6*int64(m.Lease/tick) + 30*ticksPerSecond
 	for to := from + ticksPerSecond; to < end; to += ticksPerSecond / 2 {
@@ -220,7 +220,7 @@ func (m *rateRun) untilBack(ctx context.Context, from int64) (int64, error) {
 	return 0, fmt.Errorf("the rate did not recover to %v within %v after the crash", m.rate, time.Duration(end-from)*tick)
 }
 
-// WriteTable writes the figures for people.
+// WriteTable writes the figures as a table for people.
 func (f SweepRateFigures) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%s: %s items/s, %s\n", f.Part, Grouped(f.SetRate), f.Title)

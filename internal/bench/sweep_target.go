@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The paths of a target: one answers at once with nothing, one with a word, others after
-// a while, and one says how many calls there were.
+// Paths of a target: one responds immediately without a body, one with a word, others after
+// a delay, and one returns the number of calls.
 const (
 	targetAtOnce = "/at-once/"
 	targetOK     = "/ok/"
@@ -23,14 +23,14 @@ const (
 	targetCount  = "/count"
 )
 
-// How long calls of these take.
+// Response times of the delayed paths.
 const (
 	fastAnswer  = time.Millisecond
 	usualAnswer = 5 * time.Millisecond
 )
 
-// ServeTarget is the process that HTTP sweeps call. It writes its address as a line to
-// the output, and ends when the input does.
+// ServeTarget runs the server that HTTP sweeps call. It writes its address as a line to the
+// output, and ends at the end of the input.
 func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +56,7 @@ func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	if _, err := fmt.Fprintf(output, "http://%s\n", listener.Addr()); err != nil {
 		return errors.Join(err, server.Close(), <-served)
 	}
-	_, err = io.Copy(io.Discard, input) // whatever ends it, the work is over
+	_, err = io.Copy(io.Discard, input) // the server ends with the input, even after an error
 	closed := server.Close()
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
@@ -64,7 +64,7 @@ func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	return errors.Join(err, closed)
 }
 
-// callsOf asks a target how many calls there were.
+// callsOf returns the number of calls that a target has received.
 func callsOf(ctx context.Context, target string) (int64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target+targetCount, http.NoBody)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// tally counts jobs through a workload.
+// tally counts jobs in a workload.
 type tally struct {
 	enqueued, ended atomic.Int64
-	changed         chan struct{} // has an element after ended grew
+	changed         chan struct{} // receives an element after ended has grown
 }
 
 func newTally() *tally { return &tally{changed: make(chan struct{}, 1)} }
 
-// events counts endings.
+// events returns Events that count ended jobs.
 func (t *tally) events() Events {
 	return Events{Started: func(time.Duration) {}, Ended: t.end}
 }
@@ -29,7 +29,7 @@ func (t *tally) end() {
 
 func (t *tally) outstanding() int64 { return t.enqueued.Load() - t.ended.Load() }
 
-// await returns once so many jobs have ended. It has one caller at a time.
+// await waits until the given number of jobs have ended. It supports one caller at a time.
 func (t *tally) await(ctx context.Context, jobs int64) error {
 	for t.ended.Load() < jobs {
 		select {
@@ -41,7 +41,7 @@ func (t *tally) await(ctx context.Context, jobs int64) error {
 	return nil
 }
 
-// course is how a count grew over time.
+// course records the growth of a count over time.
 type course struct {
 	points []point
 	stop   func()
@@ -80,7 +80,7 @@ func follow(count func() int64) *course {
 	return c
 }
 
-// thirds are the rates of the first and the last third of the time.
+// thirds returns the rates of the first and the last third of the time.
 func (c *course) thirds() (first, last float64) {
 	total := c.points[len(c.points)-1].at
 	return c.rate(0, total/3), c.rate(total-total/3, total)
@@ -94,7 +94,7 @@ func (c *course) rate(from, to time.Duration) float64 {
 	return round(float64(b.count-a.count)/(b.at-a.at).Seconds(), 1)
 }
 
-// at is the first sample that is not before t.
+// at returns the first sample that is not before t.
 func (c *course) at(t time.Duration) point {
 	for _, p := range c.points {
 		if p.at >= t {

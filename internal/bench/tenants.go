@@ -13,39 +13,39 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Tenants is the workload that measures what limits cost. It consists of
-// several parts, each with and without what it is about.
+// Tenants is the workload that measures the cost of limits. It consists of several parts,
+// each measured with and without its feature.
 const Tenants = "tenants"
 
-// Tenancy measures what limits cost, and which tenants pay for them.
+// Tenancy measures the cost of limits, and which tenants bear it.
 type Tenancy struct {
 	Open     func(ctx context.Context) (driver.Store, error) // one store per node
 	Server   Server
 	Progress *Progress
 	Jobs     int     // per measurement; default 100,000
-	Seconds  float64 // of parts that are measured by time; default 8
-	Pairs    int     // measurements with and without, in turn; default 5
+	Seconds  float64 // duration of parts that are measured by time; default 8
+	Pairs    int     // alternating measurements with and without; default 5
 	Backlog  int     // ready jobs of the tenant at its cap; default 1,000,000
 	Only     string  // part to run; all if empty
 }
 
-// Part is what one part measured. The first result is what it is about, the
-// other what it is held against.
+// Part is the result of one part. The embedded result is with the feature, the other one
+// without.
 type Part struct {
 	Name    string  `json:"part"`
 	Title   string  `json:"title"`
-	Ratio   float64 `json:"ratio,omitempty"` // by rate, or of p99: with to without
-	Busy    float64 `json:"busy,omitempty"`  // share of the allowed slots that was in use
-	Result          // with
+	Ratio   float64 `json:"ratio,omitempty"` // ratio of the rates or of p99, with to without
+	Busy    float64 `json:"busy,omitempty"`  // share of the allowed slots in use
+	Result          // with the feature
 	Without *Result `json:"without,omitempty"`
 
-	// Of latencies, those that begin when the job was enqueued, not with the call that
-	// enqueued it.
+	// Latencies measured from the time when the job was enqueued, instead of from the call
+	// that enqueued it.
 	EnqueuedP50 float64 `json:"enqueued_p50_ms,omitempty"`
 	EnqueuedP99 float64 `json:"enqueued_p99_ms,omitempty"`
 }
 
-// parts lists the parts in order.
+// parts returns the parts in order.
 func (t *Tenancy) parts() []struct {
 	name, title string
 	run         func(context.Context) (Part, error)
@@ -64,7 +64,7 @@ func (t *Tenancy) parts() []struct {
 	}
 }
 
-// Run measures, and hands over each part as it is done.
+// Run performs the measurement, and passes each part to done when it is complete.
 func (t Tenancy) Run(ctx context.Context, done func(Part) error) error {
 	t.Jobs, t.Pairs, t.Backlog = orElse(t.Jobs, 100_000), orElse(t.Pairs, 5), orElse(t.Backlog, 1_000_000)
 	if t.Seconds == 0 {
@@ -94,8 +94,7 @@ func (t Tenancy) Run(ctx context.Context, done func(Part) error) error {
 	return nil
 }
 
-// checkUnlimited refuses a database whose limits would be measured, and
-// changed, too.
+// checkUnlimited rejects a database whose limits would be measured, and changed, too.
 func (t *Tenancy) checkUnlimited(ctx context.Context) (err error) {
 	store, err := t.Open(ctx)
 	if err != nil {
@@ -114,13 +113,13 @@ func (t *Tenancy) checkUnlimited(ctx context.Context) (err error) {
 	return nil
 }
 
-// median is the result with the middle rate.
+// median returns the result with the median rate.
 func median(results []Result) Result {
 	slices.SortFunc(results, func(a, b Result) int { return int(a.Rate - b.Rate) })
 	return results[len(results)/2]
 }
 
-// WriteTable writes the part for people.
+// WriteTable writes the part as a table for people.
 func (p Part) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name string, r *Result) {
@@ -145,5 +144,5 @@ func (p Part) WriteTable(w io.Writer) error {
 	return table.Flush()
 }
 
-// settleTime is how long nodes get to come to rest between two measurements.
+// settleTime is the pause between two measurements, in which nodes become idle.
 const settleTime = 200 * time.Millisecond

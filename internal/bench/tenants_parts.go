@@ -12,16 +12,16 @@ import (
 
 const manyTenants = 20
 
-// caps drains jobs of some tenants, without caps and with such that do not
-// bind, in turn.
+// caps drains jobs of some tenants, alternately without caps and with caps that do not take
+// effect.
 func (t *Tenancy) caps(nodes, global int) func(context.Context) (Part, error) {
 	return func(ctx context.Context) (Part, error) {
 		return inPairs(t.Pairs, func(capped bool) (Result, error) { return t.drainCapped(ctx, nodes, global, capped) })
 	}
 }
 
-// inPairs measures without and with what a part is about, in turn, and holds
-// the medians against each other.
+// inPairs measures alternately without and with the feature of a part, and compares the
+// medians.
 func inPairs(pairs int, measure func(with bool) (Result, error)) (Part, error) {
 	results := map[bool][]Result{}
 	for range pairs {
@@ -60,8 +60,8 @@ func (t *Tenancy) drainCapped(ctx context.Context, nodes, global int, capped boo
 	return r.drain(ctx, t.Jobs)
 }
 
-// binding keeps tenants at their caps and measures how much of them is used
-// while all of them have more to do.
+// binding keeps tenants at their caps and measures the usage of the caps while all tenants
+// have more jobs.
 func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
 	const nodes, each, work, warm = 4, 10, 100 * time.Millisecond, time.Second
 	r, err := t.newRun(ctx, nodes, manyTenants)
@@ -76,7 +76,7 @@ func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
 	}
 	defer func() { err = errors.Join(err, undo()) }()
 	long := time.Duration(t.Seconds * float64(time.Second))
-	jobs := manyTenants * each * int((warm+long)/work+1) // more than can be run meanwhile
+	jobs := manyTenants * each * int((warm+long)/work+1) // more than can run in that time
 	if err := r.fill(ctx, jobs, r.tenants); err != nil {
 		return Part{}, err
 	}
@@ -86,8 +86,8 @@ func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
 	return part, err
 }
 
-// crowd measures how soon jobs of small tenants start, alone and beside a
-// tenant that is at its cap and has a large backlog.
+// crowd measures how soon jobs of small tenants start, alone and next to a tenant that is
+// at its cap and has a large backlog.
 func (t *Tenancy) crowd(ctx context.Context) (_ Part, err error) {
 	const small = 100
 	var results [2]Result
@@ -107,7 +107,7 @@ func (t *Tenancy) smallLatency(ctx context.Context, small, backlog int) (_ Resul
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	r.options.Slots, r.options.QueueSize, r.options.ClaimBatch = 0, 0, 0 // the engine's own
+	r.options.Slots, r.options.QueueSize, r.options.ClaimBatch = 0, 0, 0 // the engine's defaults
 	undo, err := r.crowded(ctx, backlog)
 	if err != nil {
 		return Result{}, err
@@ -163,7 +163,7 @@ func (r *tenantRun) crowded(ctx context.Context, backlog int) (undo func() error
 	}, nil
 }
 
-// sample enqueues single jobs of random small tenants, about fifty a second.
+// sample enqueues single jobs of random small tenants, about fifty per second.
 func (r *tenantRun) sample(ctx context.Context, s *stopwatch) error {
 	const pause, warm, patience = 20 * time.Millisecond, 20, 30 * time.Second
 	kind := fairlead.NewKind[Args](KindOwn)
@@ -184,7 +184,7 @@ func (r *tenantRun) sample(ctx context.Context, s *stopwatch) error {
 	return s.await(ctx, patience, func() bool { return len(s.waits) >= sent })
 }
 
-// many drains jobs of very many tenants, against jobs of one.
+// many drains jobs of very many tenants, and for comparison jobs of one.
 func (t *Tenancy) many(ctx context.Context) (Part, error) {
 	const each, fewPairs = 10, 3
 	return inPairs(min(t.Pairs, fewPairs), func(many bool) (Result, error) {

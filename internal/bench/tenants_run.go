@@ -23,7 +23,7 @@ type tenantRun struct {
 	client  *fairlead.Client
 	tally   *tally
 	started func(*fairlead.Job, Args)
-	work    time.Duration // how long each job takes
+	work    time.Duration // duration of each job
 	options engine.Options
 }
 
@@ -53,8 +53,8 @@ func (r *tenantRun) close() error {
 	return errors.Join(errs...)
 }
 
-// cap limits every tenant, and all together. What it returns removes that; if
-// it fails it has removed it itself.
+// cap limits each tenant, and all together. undo removes the limits; if cap fails, it has
+// already removed them.
 func (r *tenantRun) cap(ctx context.Context, each, all int) (undo func() error, err error) {
 	var declared []string
 	undo = func() error {
@@ -77,7 +77,7 @@ func (r *tenantRun) cap(ctx context.Context, each, all int) (undo func() error, 
 	return undo, nil
 }
 
-// fill enqueues n jobs, dealt to the tenants in turn.
+// fill enqueues n jobs, assigned to the tenants in turn.
 func (r *tenantRun) fill(ctx context.Context, n int, tenants []string) error {
 	const batch = 1000
 	kind := fairlead.NewKind[Args](KindOwn)
@@ -142,7 +142,7 @@ func (r *tenantRun) nodeOptions() engine.Options {
 	return o
 }
 
-// drain measures how so many jobs are run that are ready.
+// drain measures the run of the given number of ready jobs.
 func (r *tenantRun) drain(ctx context.Context, jobs int) (Result, error) {
 	defer r.Progress.watch(Tenants, int64(jobs), r.tally.ended.Load)()
 	m, err := startMeter(ctx, r.Server)
@@ -158,8 +158,8 @@ func (r *tenantRun) drain(ctx context.Context, jobs int) (Result, error) {
 	return used.perJob(int64(jobs)), nil
 }
 
-// steady measures for a while how jobs are run of which there are enough, once
-// the nodes have warmed up. Then it runs all that is left.
+// steady measures for some time how nodes run jobs that are plentiful, after the nodes have
+// warmed up. Then it runs the remaining jobs.
 func (r *tenantRun) steady(ctx context.Context, jobs int, warm, long time.Duration) (Result, error) {
 	defer r.Progress.watch(Tenants, int64(jobs), r.tally.ended.Load)()
 	working, stop := r.start(ctx)
@@ -187,7 +187,7 @@ func (r *tenantRun) measureFor(working context.Context, warm, long time.Duration
 	return used.perJob(ended), err
 }
 
-// pass lets time go by, unless the work ends before.
+// pass waits for some time, unless the work ends earlier.
 func pass(working context.Context, long time.Duration) error {
 	timer := time.NewTimer(long)
 	defer timer.Stop()

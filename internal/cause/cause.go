@@ -1,4 +1,4 @@
-// Package cause finds out which errors have the same cause, by their texts.
+// Package cause determines which errors have the same cause, from their texts.
 package cause
 
 import (
@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// normalisedLength is how many characters of an error tell it from others.
+// normalisedLength is the number of characters of an error that are compared.
 const normalisedLength = 300
 
-// noErrorText stands for an error without a text.
+// noErrorText stands for an empty error text.
 const noErrorText = "–"
 
-// particulars are what differs between errors of the same cause, in the order in which
-// they are looked for: an address has numbers in it, and a time has more than numbers.
+// particulars lists the parts in which errors of the same cause differ, in the order of the
+// search: an address contains numbers, and a time contains more than numbers.
 var particulars = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -34,16 +34,17 @@ var particulars = []struct {
 	{regexp.MustCompile(`\d+([.,]\d+)*`), "N"},
 }
 
-// Of is what errors of the same cause have in common: the first line without its
-// numbers, ids, quoted texts, times and addresses. A cause is its own cause.
+// Of returns the part of an error text that is the same for all errors with the same cause:
+// the first line without numbers, IDs, quoted strings, times and addresses. If text is
+// already the result of Of, Of returns it unchanged.
 func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")
-	if utf8.RuneCountInString(line) > 4*normalisedLength { // what follows costs by length
+	if utf8.RuneCountInString(line) > 4*normalisedLength { // the following steps take time in proportion to the length
 		line = string([]rune(line)[:4*normalisedLength])
 	}
-	// What stands for a particular may be a part of another one, as N is of N://x. Each
-	// round takes away a digit, a mark or a quoted character, so that there is a last one.
+	// A replacement may be a part of another particular, as N is of N://x. Each pass removes a
+	// digit, a mark or a quoted character, so the loop ends.
 	for before := ""; line != before; {
 		before = line
 		line = withoutParticulars(line)
@@ -54,7 +55,7 @@ func Of(text string) string {
 	return line
 }
 
-// withoutParticulars replaces what it finds of them in one round, and cuts what is left.
+// withoutParticulars replaces the particulars in one pass, and truncates the result.
 func withoutParticulars(line string) string {
 	for _, p := range particulars {
 		line = p.pattern.ReplaceAllString(line, p.instead)

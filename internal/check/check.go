@@ -1,5 +1,5 @@
-// Package check collects the fields of an input that cannot be accepted, so that one error
-// names all of them. It knows plain values only: its callers make errors of what it found.
+// Package check collects the invalid fields of an input, so that one error names all of
+// them. It handles plain values only: its callers convert the results to errors.
 package check
 
 import (
@@ -12,13 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds that several kinds of input share.
+// Limits shared by several types of input.
 const (
-	MaxURL   = 2000                 // bytes of an address
-	MaxPause = 366 * 24 * time.Hour // for which something may wait
+	MaxURL   = 2000                 // maximum length of a URL in bytes
+	MaxPause = 366 * 24 * time.Hour // maximum length of a delay
 )
 
-// Field is what callers call a field that was refused, with the way to mend it.
+// Field constrains the type that a caller uses to report an invalid field. The message should
+// suggest a fix.
 type Field interface {
 	~struct {
 		Field   string `json:"field"`
@@ -26,17 +27,18 @@ type Field interface {
 	}
 }
 
-// Fields are those that were refused so far.
+// Fields collects the invalid fields found during validation.
 type Fields[F Field] struct {
 	Found []F
 }
 
-// Refuse adds a field.
+// Refuse records field as invalid, with a formatted message.
 func (f *Fields[F]) Refuse(field, format string, args ...any) {
 	f.Found = append(f.Found, F{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// Adopt adds the refused fields of something that is part of the input.
+// Adopt records the invalid fields of a nested part of the input. It adds prefix to their
+// names.
 func (f *Fields[F]) Adopt(prefix string, part []F) {
 	for _, refused := range part {
 		plain := struct {
@@ -47,7 +49,7 @@ func (f *Fields[F]) Adopt(prefix string, part []F) {
 	}
 }
 
-// Name takes a text that names something.
+// Name rejects value unless it is a valid name of at most limit bytes.
 func (f *Fields[F]) Name(field, value string, limit int) {
 	switch {
 	case value == "":
@@ -59,8 +61,8 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	}
 }
 
-// Addressed is Name for what has an address of its own: no path leads to "." and "..", which
-// browsers and servers take for the path itself and the one above.
+// Addressed works like Name, for objects that have their own URL. It also rejects "." and
+// "..", because browsers and servers resolve them in paths.
 func (f *Fields[F]) Addressed(field, value string, limit int) {
 	if value == "." || value == ".." {
 		f.Refuse(field, "is %q, which cannot be part of a URL; choose another name", value)
@@ -69,7 +71,8 @@ func (f *Fields[F]) Addressed(field, value string, limit int) {
 	f.Name(field, value, limit)
 }
 
-// Text refuses what not every database can keep byte for byte.
+// Text rejects strings that some databases cannot store byte for byte: invalid UTF-8 and
+// strings with NUL characters.
 func (f *Fields[F]) Text(field, value string) {
 	if !utf8.ValidString(value) {
 		f.Refuse(field, "is not valid UTF-8")
@@ -78,14 +81,15 @@ func (f *Fields[F]) Text(field, value string) {
 	}
 }
 
-// Count takes a number of things, or zero for no bound.
+// Count rejects n unless it is between 1 and most, or 0 for unlimited.
 func (f *Fields[F]) Count(field string, n, most int) {
 	if n < 0 || n > most {
 		f.Refuse(field, "is %d; it must be between 1 and %d, or zero for none", n, most)
 	}
 }
 
-// Rate takes a rate, or zero for none. It also fills in the burst.
+// Rate validates a rate and its burst. A rate of zero means unlimited. If a rate is set
+// without a burst, Rate fills in the default burst.
 func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	switch {
 	case math.IsNaN(rate) || rate < 0 || rate > mostRate:
@@ -99,7 +103,7 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	}
 }
 
-// URL takes an absolute http or https address, or none.
+// URL rejects value unless it is empty or an absolute http or https URL.
 func (f *Fields[F]) URL(field, value string) {
 	if value == "" {
 		return
@@ -119,7 +123,7 @@ func (f *Fields[F]) URL(field, value string) {
 	}
 }
 
-// OneOf takes one of some words, or none.
+// OneOf rejects value unless it is empty or one of the allowed values.
 func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	if value == "" {
 		return
@@ -132,7 +136,7 @@ func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	f.Refuse(field, "is %q; it must be one of %s", value, strings.Join(allowed, ", "))
 }
 
-// JSON takes a document, or none.
+// JSON rejects raw unless it is empty or a valid JSON document of at most limit bytes.
 func (f *Fields[F]) JSON(field string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) == 0:

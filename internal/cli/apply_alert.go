@@ -22,7 +22,7 @@ func (change *alertChange) text() string {
 	return change.describe(change.isNew, "alert "+change.wanted.GetName())
 }
 
-// asked returns nil: an alert reports events and does not influence them.
+// asked returns nil, because an alert reports events and does not influence them.
 func (change *alertChange) asked() *fairleadv1.WhatIfChange { return nil }
 
 // make sets one alert.

@@ -24,7 +24,7 @@ func (change *sweepChange) text() string {
 	return change.describe(change.current == nil, "sweep "+change.wanted.GetName())
 }
 
-// asked returns nil: a sweep runs at its own rate, whatever else starts.
+// asked returns nil, because a sweep runs at its own rate, whatever else starts.
 func (change *sweepChange) asked() *fairleadv1.WhatIfChange { return nil }
 
 // make creates a sweep, which does not run until it is started, or changes the fields that

@@ -2,7 +2,7 @@ package cron
 
 import "strings"
 
-// readDates reads the day of month.
+// readDates parses the day of month.
 func (d *days) readDates(f *field) error {
 	list := f.parts()
 	for _, p := range list {
@@ -36,7 +36,7 @@ func (d *days) readDates(f *field) error {
 	return nil
 }
 
-// fromEnd reads how many days before the last one, which is what follows an L.
+// fromEnd parses the number of days before the last one, which follows an L.
 func fromEnd(text string) (n int, ok bool) {
 	if text == "" {
 		return 0, true
@@ -46,7 +46,7 @@ func fromEnd(text string) (n int, ok bool) {
 	return n, ok && isNumber && n <= 30
 }
 
-// readWeekdays reads the day of week.
+// readWeekdays parses the day of week.
 func (d *days) readWeekdays(f *field) error {
 	list := f.parts()
 	for _, p := range list {

@@ -10,7 +10,7 @@ const (
 	saturday = 6
 )
 
-// days says which days of a month match. The zero value is none.
+// days defines the matching days of a month. The zero value matches no day.
 type days struct {
 	anyDate    bool // the day of month is *
 	dates      set  // 1 to 31
@@ -23,11 +23,11 @@ type days struct {
 	last       set  // last such weekday
 }
 
-// month is a month of a year, as far as days depend on it.
+// month contains the properties of a month on which its matching days depend.
 type month struct {
-	first   int64 // its first day, in days since 1970
+	first   int64 // first day, in days since 1970
 	length  int
-	weekday int // of its first day
+	weekday int // weekday of the first day
 }
 
 func monthOf(year, number int) month {
@@ -50,7 +50,7 @@ func daysIn(year, month int) int {
 	}
 }
 
-// of is the set of matching dates of a month.
+// of returns the set of matching dates in a month.
 func (d *days) of(m month) set {
 	all := span(1, m.length)
 	switch {
@@ -85,20 +85,20 @@ func (d *days) byWeekday(m month) set {
 	for n := range 5 {
 		dates |= (week | rotate(d.nth>>(daysPerWeek*n), m.weekday)) << (daysPerWeek*n + 1)
 	}
-	// The last seven days hold the last of each weekday.
+	// The last seven days contain the last occurrence of each weekday.
 	begin := m.length - daysPerWeek + 1
 	return dates | rotate(d.last, (m.weekday+begin-1)%daysPerWeek)<<begin
 }
 
-// rotate turns a set of weekdays into one of days of a week that begins with
-// the given weekday.
+// rotate converts a set of weekdays to the days of a week that begins with the given
+// weekday.
 func rotate(weekdays set, begin int) set {
 	weekdays &= span(sunday, saturday)
 	return (weekdays>>begin | weekdays<<(daysPerWeek-begin)) & span(sunday, saturday)
 }
 
-// workday is the day from Monday to Friday that is nearest to a date, in the
-// same month.
+// workday returns the day from Monday to Friday that is nearest to a date, in the same
+// month.
 func (m month) workday(date int) int {
 	switch (m.weekday + date - 1) % daysPerWeek {
 	case saturday:

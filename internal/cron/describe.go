@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Describe says in plain English when the expression is due.
+// Describe returns an English description of the expression's due times.
 func (e Expr) Describe() string {
 	switch {
 	case e.every > 0:
@@ -54,15 +54,15 @@ func describeInterval(interval time.Duration) string {
 	return "every " + enumerate(parts)
 }
 
-// mostTimes is how many times of day are listed one by one.
+// mostTimes is the maximum number of times of day that are listed individually.
 const mostTimes = 6
 
-// timesOfDay reports whether the times are few enough to be listed.
+// timesOfDay reports whether there are few enough times to list.
 func (e *Expr) timesOfDay() bool {
 	return !e.always && e.seconds.size()*e.minutes.size()*e.hours.size() <= mostTimes && !e.hourly()
 }
 
-// hourly reports whether it is once an hour from one hour to another.
+// hourly reports whether the expression is due once per hour in a range of hours.
 func (e *Expr) hourly() bool {
 	return !e.always && e.seconds.size() == 1 && e.minutes.size() == 1 && e.hours.size() > 2 && e.hours.stride() == 1
 }
@@ -96,7 +96,7 @@ func (e *Expr) describeTimes() string {
 	}
 }
 
-// describeHours adds the hours of what follows real time.
+// describeHours adds the hours of an expression that follows real time.
 func (e *Expr) describeHours(minutes string, wide bool) string {
 	n := e.hours.stride()
 	fullHour := e.minutes == 1 && e.seconds == 1
@@ -116,8 +116,8 @@ func (e *Expr) describeHours(minutes string, wide bool) string {
 	}
 }
 
-// describeMinutes says when within an hour. Wide is whether that spans the whole
-// hour.
+// describeMinutes describes the times within an hour. wide reports whether they span the
+// whole hour.
 func (e *Expr) describeMinutes() (phrase string, wide bool) {
 	if e.seconds == 1 {
 		return spread(e.minutes, "minute", "hour")
@@ -136,8 +136,8 @@ func (e *Expr) describeMinutes() (phrase string, wide bool) {
 	return seconds + " of " + strings.TrimPrefix(minutes, "at "), false
 }
 
-// spread says which sixtieths of something it is. Wide is whether it covers all
-// of it.
+// spread describes a set of minutes or seconds. wide reports whether the set covers the
+// whole range.
 func spread(values set, name, of string) (phrase string, wide bool) {
 	n := values.stride()
 	switch {
@@ -150,7 +150,7 @@ func spread(values set, name, of string) (phrase string, wide bool) {
 	}
 }
 
-// plural is a word and the values of it.
+// plural returns a word and its values.
 func plural(word string, values set) string {
 	if values.size() > 1 {
 		word += "s"
@@ -161,7 +161,7 @@ func plural(word string, values set) string {
 	return word + " " + enumerateRuns(values, strconv.Itoa)
 }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int, name string) string {
 	if n == 1 {
 		return "1 " + name
@@ -169,7 +169,7 @@ func count(n int, name string) string {
 	return strconv.Itoa(n) + " " + name + "s"
 }
 
-// enumerateRuns lists values, with ranges for three and more.
+// enumerateRuns lists values, with ranges for three or more consecutive ones.
 func enumerateRuns(values set, name func(int) string) string {
 	var items []string
 	for _, run := range values.runs() {

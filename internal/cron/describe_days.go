@@ -8,8 +8,8 @@ import (
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// describeDays says which days it is. ByMonth is whether they are days of a
-// month and not just weekdays.
+// describeDays describes the matching days. byMonth reports whether they are days of a
+// month, and not just weekdays.
 func (e *Expr) describeDays() (phrase string, byMonth bool) {
 	d := &e.days
 	var inMonth, weekdays []string
@@ -85,7 +85,7 @@ func describeFromEnd(n int) string {
 	}
 }
 
-// describeWeekdays lets the week begin with Monday if it ends with Sunday.
+// describeWeekdays describes weekdays. If the week ends with Sunday, it begins with Monday.
 func (d *days) describeWeekdays() string {
 	if d.weekdays.has(sunday) && d.weekdays.has(saturday) {
 		return enumerateRuns(d.weekdays&^1|1<<daysPerWeek, weekdayName)

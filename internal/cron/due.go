@@ -9,18 +9,17 @@ const (
 )
 
 var (
-	// zeroTime is the zero time, which stands for none.
+	// zeroTime is the Unix time of the zero time, which stands for none.
 	zeroTime = time.Time{}.Unix()
 	// endOfTime is the end of the last year.
 	endOfTime = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 )
 
-// search finds the matching local time that is nearest to a given one,
-// including it.
+// search finds the nearest matching local time, starting with the given one.
 type search func(wall int64) (int64, bool)
 
-// nextOnce is the first instant after the given one at which a matching local
-// time is due, each of them once.
+// nextOnce returns the first instant after the given one at which a matching local time is
+// due. Each local time is due once.
 func nextOnce(after int64, zone *time.Location, next search) (int64, bool) {
 	wall, s := reached(after, zone)
 	for {
@@ -29,7 +28,7 @@ func nextOnce(after int64, zone *time.Location, next search) (int64, bool) {
 			return 0, false
 		}
 		if t := found - s.offset; t < s.end {
-			return t, true // the clocks are not changed until then
+			return t, true // there is no clock change before
 		}
 		t, gap := instant(found, zone)
 		_, last, missing := gap.swallows(found)
@@ -40,8 +39,8 @@ func nextOnce(after int64, zone *time.Location, next search) (int64, bool) {
 	}
 }
 
-// prevOnce is the last instant up to the given one at which a matching local
-// time is due, each of them once.
+// prevOnce returns the last instant up to the given one at which a matching local time is
+// due. Each local time is due once.
 func prevOnce(until int64, zone *time.Location, prev search) (int64, bool) {
 	wall, _ := reached(until, zone)
 	for {
@@ -58,7 +57,7 @@ func prevOnce(until int64, zone *time.Location, prev search) (int64, bool) {
 	}
 }
 
-// nextAlways is the first instant after the given one whose local time matches.
+// nextAlways returns the first instant after the given one with a matching local time.
 func nextAlways(after int64, zone *time.Location, next search) (int64, bool) {
 	for t := after + 1; t <= after+secondsPerHorizon; {
 		s := stretchAt(t, zone)
@@ -70,10 +69,10 @@ func nextAlways(after int64, zone *time.Location, next search) (int64, bool) {
 	return 0, false
 }
 
-// prevAlways is the last instant up to the given one whose local time matches.
+// prevAlways returns the last instant up to the given one with a matching local time.
 func prevAlways(until int64, zone *time.Location, prev search) (int64, bool) {
-	// Stretches know only their end. So it reads some days, then years, from
-	// their beginning, and keeps the last that it finds.
+	// A stretch contains only its end. So read some days, then years, from their start, and
+	// use the last match.
 	width := int64(lookAround)
 	for high := until; high >= until-secondsPerHorizon; {
 		low := high - width
@@ -94,8 +93,8 @@ func prevAlways(until int64, zone *time.Location, prev search) (int64, bool) {
 	return 0, false
 }
 
-// answer is an instant that was found, or not, for callers. What lies outside of
-// the years that count was not found.
+// answer converts the result of a search for callers. Instants outside of the supported
+// years count as not found.
 func answer(t int64, found bool, zone *time.Location) time.Time {
 	if !found || t <= zeroTime || t >= endOfTime {
 		return time.Time{}
@@ -103,7 +102,7 @@ func answer(t int64, found bool, zone *time.Location) time.Time {
 	return time.Unix(t, 0).In(zone)
 }
 
-// lastSecondBefore is the last whole second before an instant.
+// lastSecondBefore returns the last whole second before an instant.
 func lastSecondBefore(t time.Time) int64 {
 	switch second := t.Unix(); {
 	case second <= zeroTime:

@@ -2,14 +2,15 @@ package cron
 
 import "fmt"
 
-// SyntaxError is a text that cannot be understood, or that would never be due.
+// A SyntaxError describes why a text is not a valid expression: either the text cannot be
+// parsed, or the expression would never be due.
 type SyntaxError struct {
-	Field    string // name of the field, such as "day of month"; empty: the whole text
-	Position int    // of the field, from 1
-	Fields   int    // how many there are
-	Part     string // what is wrong in it
-	Column   int    // of the part in the text, in bytes from 1
-	Problem  string // what is wrong with it, and what is allowed
+	Field    string // name of the field, such as "day of month"; empty = the whole text
+	Position int    // position of the field, starting at 1
+	Fields   int    // number of fields
+	Part     string // invalid part of the field
+	Column   int    // position of the part in the text, in bytes starting at 1
+	Problem  string // description of the problem, with the allowed values
 }
 
 func (e *SyntaxError) Error() string {
@@ -23,7 +24,7 @@ func (e *SyntaxError) Error() string {
 	}
 }
 
-// quote keeps messages short, whatever they are about.
+// quote truncates and quotes a part, to keep messages short.
 func quote(part string) string {
 	const longest = 40
 	if len(part) > longest {

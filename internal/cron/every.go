@@ -10,7 +10,8 @@ const (
 	longestInterval  = horizonYears * 366 * 24 * time.Hour
 )
 
-// Every is the expression of an interval: whole milliseconds, at least a second.
+// Every returns the expression for an interval. The interval must be at least one second and a
+// whole number of milliseconds.
 func Every(interval time.Duration) (Expr, error) {
 	var problem string
 	switch {
@@ -26,12 +27,12 @@ func Every(interval time.Duration) (Expr, error) {
 	return Expr{}, &SyntaxError{Part: interval.String(), Column: 1, Problem: problem}
 }
 
-// Interval is the interval of an expression, 0 if it is not one.
+// Interval returns the expression's interval, or 0 if the expression is not an interval.
 func (e Expr) Interval() time.Duration { return e.every }
 
-// NextEvery is the first instant after the given one that is a multiple of the
-// interval after the anchor. The anchor is the first of them. It is the zero time
-// if the expression is not an interval.
+// NextEvery returns the first instant after the given instant that is a whole number of
+// intervals after anchor. The anchor itself counts. NextEvery returns the zero time if the
+// expression is not an interval.
 func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	switch {
 	case e.every == 0 || !counts(anchor) || after.Unix() >= endOfTime:
@@ -43,8 +44,9 @@ func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	}
 }
 
-// PrevEvery is the last instant before the given one that is a multiple of the
-// interval after the anchor, or the zero time if there is none.
+// PrevEvery returns the last instant before the given instant that is a whole number of
+// intervals after anchor. The anchor itself counts. PrevEvery returns the zero time if no such
+// instant exists or the expression is not an interval.
 func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
 	if e.every == 0 || !counts(anchor) || !anchor.Before(before) {
 		return time.Time{}
@@ -60,8 +62,8 @@ func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
 	return last
 }
 
-// intervals is how many intervals have passed since the anchor. It counts in
-// milliseconds, for a time.Duration holds less than three centuries.
+// intervals returns the number of intervals since the anchor. It counts in milliseconds,
+// because a time.Duration covers less than three centuries.
 func (e Expr) intervals(anchor, now time.Time) int64 {
 	elapsed := (now.Unix() - anchor.Unix()) * 1000
 	fine := now.Nanosecond() - anchor.Nanosecond()
@@ -71,7 +73,7 @@ func (e Expr) intervals(anchor, now time.Time) int64 {
 	return (elapsed + int64(fine)/int64(time.Millisecond)) / e.every.Milliseconds()
 }
 
-// multiple is the instant n intervals after the anchor.
+// multiple returns the instant n intervals after the anchor.
 func (e Expr) multiple(anchor time.Time, n int64) time.Time {
 	elapsed := n * e.every.Milliseconds()
 	t := time.Unix(anchor.Unix()+elapsed/1000, int64(anchor.Nanosecond())+elapsed%1000*int64(time.Millisecond))
@@ -81,5 +83,5 @@ func (e Expr) multiple(anchor time.Time, n int64) time.Time {
 	return t.In(anchor.Location())
 }
 
-// counts reports whether an instant lies in the years that count.
+// counts reports whether an instant is within the supported years.
 func counts(t time.Time) bool { return t.Unix() >= zeroTime && t.Unix() < endOfTime }

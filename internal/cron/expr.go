@@ -2,19 +2,19 @@ package cron
 
 import "time"
 
-// Expr is a cron expression or an interval, made by Parse or Every. Two that
-// are equal are due at the same instants. The zero value is never due.
+// Expr is a cron expression or an interval, created by Parse or Every. Equal values are due
+// at the same instants. The zero value is never due.
 type Expr struct {
-	every time.Duration // the interval, if it is one; the rest is then empty
+	every time.Duration // the interval; if set, the other fields are empty
 
 	seconds, minutes, hours, months set
 	days                            days
-	always                          bool // follows real time, not times of day
+	always                          bool // whether it follows real time instead of times of day
 }
 
-// Next is the first instant after the given one at which the expression is due
-// in a zone, or the zero time if there is none within eight years. A nil zone is
-// UTC. Intervals count from the zero time; NextEvery counts from elsewhere.
+// Next returns the first instant after the given instant at which the expression is due in
+// zone. It returns the zero time if the expression is not due within eight years. A nil zone
+// means UTC. Intervals count from the zero time; use NextEvery for a different anchor.
 func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
 	zone = orUTC(zone)
 	if e.every > 0 {
@@ -34,9 +34,9 @@ func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
 	return answer(t, ok, zone)
 }
 
-// Prev is the last instant before the given one at which the expression is due
-// in a zone, or the zero time if there is none within eight years. It is Next
-// backwards.
+// Prev returns the last instant before the given instant at which the expression is due in
+// zone. It returns the zero time if the expression was not due within the preceding eight
+// years. It mirrors Next.
 func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
 	zone = orUTC(zone)
 	if e.every > 0 {
@@ -56,8 +56,8 @@ func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
 	return answer(t, ok, zone)
 }
 
-// Between lists the instants from one, including it, to another, not including
-// it, at which the expression is due in a zone: the first ones, up to limit.
+// Between returns the first instants in [from, to) at which the expression is due in zone, at
+// most limit of them.
 func (e Expr) Between(from, to time.Time, zone *time.Location, limit int) []time.Time {
 	return Between(e.Timer(zone, time.Time{}), from, to, limit)
 }

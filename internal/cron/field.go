@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// spec is what a field may hold.
+// spec defines the valid contents of a field.
 type spec struct {
 	name      string
 	low, high int
-	whole     int      // the last value of *; Sunday counts only once
-	names     []string // of the values from low on; their first three letters will do
+	whole     int      // last value of *; Sunday counts only once
+	names     []string // names of the values from low on; their first three letters suffice
 	allowed   string
 }
 
@@ -27,20 +27,20 @@ var (
 	weekdayNames = strings.Fields("SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY")
 )
 
-// shortName is the length of the short form of a name.
+// shortName is the length of abbreviated names.
 const shortName = 3
 
-// field is a field of an expression that is being read.
+// field is a field of an expression during parsing.
 type field struct {
 	*spec
 	text     string // in upper case
-	given    string // as it was written
-	column   int    // in the whole text, from 1
-	position int    // among the fields, from 1
-	of       int    // how many fields there are
+	given    string // as written
+	column   int    // in the whole text, starting at 1
+	position int    // among the fields, starting at 1
+	of       int    // number of fields
 }
 
-// part is an entry of a field's list.
+// part is an entry in a field's list.
 type part struct {
 	*field
 	text   string
@@ -55,7 +55,7 @@ func (p part) refuse(format string, args ...any) error {
 	}
 }
 
-// parts lists the entries of the field.
+// parts returns the entries of the field.
 func (f *field) parts() []part {
 	var list []part
 	column := f.column
@@ -66,8 +66,8 @@ func (f *field) parts() []part {
 	return list
 }
 
-// plain reads a field without days that depend on the month. Whole is whether
-// it is *.
+// plain parses a field without days that depend on the month. whole reports whether the
+// field is *.
 func (f *field) plain() (values set, whole bool, err error) {
 	list := f.parts()
 	for _, p := range list {
@@ -80,7 +80,7 @@ func (f *field) plain() (values set, whole bool, err error) {
 	return values, whole, nil
 }
 
-// values reads a value, a range or steps.
+// values parses a value, a range or steps.
 func (p part) values(alone bool) (values set, whole bool, err error) {
 	body, stepText, stepped := strings.Cut(p.text, "/")
 	step := 1
@@ -124,7 +124,7 @@ func (p part) values(alone bool) (values set, whole bool, err error) {
 	return values, false, nil
 }
 
-// limits reads the ends of a range.
+// limits parses the ends of a range.
 func (p part) limits(from, to string) (low, high int, err error) {
 	if low, err = p.value(from); err != nil {
 		return 0, 0, err
@@ -146,7 +146,7 @@ func (p part) limits(from, to string) (low, high int, err error) {
 	return low, high, nil
 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (p part) value(text string) (int, error) {
 	if i := slices.IndexFunc(p.names, func(name string) bool { return text == name || text == name[:shortName] }); i >= 0 {
 		return p.low + i, nil
@@ -161,8 +161,8 @@ func (p part) value(text string) (int, error) {
 	return n, nil
 }
 
-// digits reads a number without a sign. It stops counting where nothing is
-// allowed any more.
+// digits parses a number without a sign. It stops once the number exceeds every allowed
+// value.
 func digits(text string) (n int, ok bool) {
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' {
@@ -173,8 +173,8 @@ func digits(text string) (n int, ok bool) {
 	return n, text != ""
 }
 
-// upper changes the letters of ASCII only, so that the length stays the same and
-// no foreign letter turns into one of a name.
+// upper converts ASCII letters only, so that the length stays the same and no other letter
+// turns into one of a name.
 func upper(text string) string {
 	letters := []byte(text)
 	for i, c := range letters {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// longestText is more than a field with all its values needs.
+// longestText is more than an expression with all values in each field needs.
 const longestText = 1024
 
-// shorthands are names of expressions.
+// shorthands contains the named expressions.
 var shorthands = map[string]string{
 	"@YEARLY":   "0 0 0 1 1 *",
 	"@ANNUALLY": "0 0 0 1 1 *",
@@ -21,7 +21,7 @@ var shorthands = map[string]string{
 	"@HOURLY":   "0 0 * * * *",
 }
 
-// Parse reads an expression. What is wrong with one is a SyntaxError.
+// Parse parses an expression. It returns a *SyntaxError if the expression is invalid.
 func Parse(text string) (Expr, error) {
 	if len(text) > longestText {
 		return Expr{}, tooLong(text)
@@ -92,13 +92,13 @@ func parseFields(words []word) (Expr, error) {
 	return e, nil
 }
 
-// checkFires refuses an expression that can stay silent for more than eight
-// years. The calendar repeats itself after 400 years.
+// checkFires rejects an expression that may not be due for more than eight years. The
+// calendar repeats after 400 years.
 func (e *Expr) checkFires(dates, weekdays *field) error {
 	silent, longest, fires := 0, 0, false
 	for year := 2000; year < 2400+horizonYears; year++ {
 		if year == 2028 && longest == 0 {
-			return nil // years of all kinds have passed
+			return nil // all types of years are covered
 		}
 		if e.firesIn(year) {
 			silent, fires = 0, true
@@ -150,10 +150,10 @@ func parseEvery(words []word) (Expr, error) {
 	return e, err
 }
 
-// word is a run of characters between spaces.
+// word is a sequence of characters between spaces.
 type word struct {
 	text   string
-	column int // in the text, from 1
+	column int // in the text, starting at 1
 }
 
 func splitWords(text string) []word {

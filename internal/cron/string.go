@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String is the normal form of the expression: six fields, or @every and the
-// interval. Parse reads it as an equal expression.
+// String returns the expression in normal form: six fields, or @every followed by the
+// interval. Parsing the result returns an equal expression.
 func (e Expr) String() string {
 	if e.every > 0 {
 		return "@every " + intervalText(e.every.String())
@@ -24,7 +24,7 @@ func (e Expr) String() string {
 	}, " ")
 }
 
-// intervalText drops the minutes and seconds of whole hours or minutes.
+// intervalText removes zero minutes and seconds from an interval.
 func intervalText(text string) string {
 	if short, ok := strings.CutSuffix(text, "m0s"); ok {
 		text = short + "m"
@@ -39,7 +39,7 @@ func (e *Expr) hoursText() string {
 	if e.always {
 		return plainText(e.hours, &hourSpec)
 	}
-	return valuesText(e.hours) // */n would follow real time
+	return valuesText(e.hours) // */n would mean real time
 }
 
 func (d *days) datesText() string {
@@ -86,7 +86,7 @@ func (d *days) weekdaysText() string {
 	return strings.Join(parts, ",")
 }
 
-// plainText is a field in which * and */n mean no more than their values.
+// plainText formats a field in which * and */n mean just their values.
 func plainText(values set, spec *spec) string {
 	if values == span(spec.low, spec.whole) {
 		return "*"
@@ -98,7 +98,7 @@ func plainText(values set, spec *spec) string {
 	return valuesText(values)
 }
 
-// valuesText is a list of values, with ranges for three and more.
+// valuesText formats a list of values, with ranges for three or more consecutive ones.
 func valuesText(values set) string {
 	if n := values.stride(); n > 1 && values.size() > 2 {
 		return strconv.Itoa(values.first()) + "-" + strconv.Itoa(values.last()) + "/" + strconv.Itoa(n)

@@ -2,14 +2,14 @@ package cron
 
 import "time"
 
-// Timer knows the instants at which something is due.
+// A Timer computes due instants.
 type Timer interface {
-	// Next is the first instant after the given one, or the zero time if there
-	// is none.
+	// Next returns the first instant after the given one, or the zero time if there is none.
 	Next(after time.Time) time.Time
 }
 
-// Timer is the expression in a zone. Intervals count from the anchor instead.
+// Timer returns a timer that is due when the expression is due in zone. If the expression is
+// an interval, it counts from anchor.
 func (e Expr) Timer(zone *time.Location, anchor time.Time) Timer {
 	if e.every > 0 {
 		return interval{e, orUTC(zone), anchor}
@@ -17,10 +17,10 @@ func (e Expr) Timer(zone *time.Location, anchor time.Time) Timer {
 	return zoned[Expr]{e, zone}
 }
 
-// Timer is the times of day in a zone.
+// Timer returns a timer that is due at each of the times of day in zone.
 func (d Daily) Timer(zone *time.Location) Timer { return zoned[Daily]{d, zone} }
 
-// zoned is something that depends on a zone, in one.
+// zoned binds a type that depends on a zone to one.
 type zoned[T interface {
 	Next(after time.Time, zone *time.Location) time.Time
 }] struct {
@@ -31,10 +31,10 @@ type zoned[T interface {
 // Next implements Timer.
 func (z zoned[T]) Next(after time.Time) time.Time { return z.what.Next(after, z.zone) }
 
-// interval is an interval from an anchor on.
+// interval is an interval with an anchor.
 type interval struct {
 	expr   Expr
-	zone   *time.Location // only of the answers
+	zone   *time.Location // zone of the results only
 	anchor time.Time
 }
 
@@ -43,8 +43,7 @@ func (i interval) Next(after time.Time) time.Time {
 	return i.expr.NextEvery(i.anchor, after).In(i.zone)
 }
 
-// Between lists the instants of a timer from one, including it, to another, not
-// including it: the first ones, up to limit.
+// Between returns the first due instants of timer in [from, to), at most limit of them.
 func Between(timer Timer, from, to time.Time, limit int) []time.Time {
 	var found []time.Time
 	for t := timer.Next(from.Add(-1)); len(found) < limit && !t.IsZero() && t.Before(to); t = timer.Next(t) {

@@ -2,10 +2,10 @@ package cron
 
 import "time"
 
-// Local times are counted in seconds as if they were UTC: a wall-clock time has
-// the Unix time that it would have in UTC.
+// Local times are counted in seconds as if they were UTC: a wall-clock time has the Unix
+// time of the same clock reading in UTC.
 
-// split takes a local time apart.
+// split splits a local time into the day and the second of the day.
 func split(wall int64) (day int64, second int) {
 	day = wall / secondsPerDay
 	second = int(wall % secondsPerDay)
@@ -20,8 +20,7 @@ func date(day int64) (year, month, dayOfMonth int) {
 	return y, int(m), d
 }
 
-// nextWall is the first matching local time from wall on, up to the end of a
-// year.
+// nextWall returns the first matching local time from wall on, up to the end of a year.
 func (e *Expr) nextWall(wall int64, untilYear int) (int64, bool) {
 	day, second := split(wall)
 	year, number, today := date(day)
@@ -55,8 +54,7 @@ func (e *Expr) nextWall(wall int64, untilYear int) (int64, bool) {
 	}
 }
 
-// prevWall is the last matching local time up to wall, down to the beginning of
-// a year.
+// prevWall returns the last matching local time up to wall, down to the start of a year.
 func (e *Expr) prevWall(wall int64, sinceYear int) (int64, bool) {
 	day, second := split(wall)
 	year, number, today := date(day)
@@ -90,7 +88,7 @@ func (e *Expr) prevWall(wall int64, sinceYear int) (int64, bool) {
 	}
 }
 
-// nextSecond is the first matching second of a day from the given one on.
+// nextSecond returns the first matching second of a day from the given one on.
 func (e *Expr) nextSecond(second int) (int, bool) {
 	hour, minute := second/3600, second/60%60
 	if e.hours.has(hour) {
@@ -108,7 +106,7 @@ func (e *Expr) nextSecond(second int) (int, bool) {
 	return clock(rest.first(), e.minutes.first(), e.seconds.first()), true
 }
 
-// prevSecond is the last matching second of a day up to the given one.
+// prevSecond returns the last matching second of a day up to the given one.
 func (e *Expr) prevSecond(second int) (int, bool) {
 	hour, minute := second/3600, second/60%60
 	if e.hours.has(hour) {

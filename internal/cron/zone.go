@@ -3,22 +3,22 @@ package cron
 import "time"
 
 const (
-	// lookAround is more than the difference of any two offsets of a zone, and
-	// than any offset. What clocks showed longer ago, they do not show again.
+	// lookAround is larger than the difference of any two offsets of a zone, and than any
+	// offset. Clocks do not repeat a time shown longer ago than this.
 	lookAround = 2 * secondsPerDay
 
-	// forever is the end of a stretch that has none.
+	// forever is the end of a stretch without an end.
 	forever = int64(1) << 60
 )
 
-// stretch is a time in which the clocks of a zone run without being changed.
+// stretch is a period without clock changes in a zone.
 type stretch struct {
-	from, end int64 // instants; end is not part of it
+	from, end int64 // instants; end is exclusive
 	offset    int64 // of local time
 }
 
-// stretchAt is the rest of the stretch that an instant lies in. It may end
-// before the clocks are changed, as if they were changed by nothing.
+// stretchAt returns the rest of the stretch that contains an instant. It may end before the
+// next clock change.
 func stretchAt(t int64, zone *time.Location) stretch {
 	at := time.Unix(t, 0).In(zone)
 	_, offset := at.Zone()
@@ -27,16 +27,16 @@ func stretchAt(t int64, zone *time.Location) stretch {
 		s.end = end.Unix()
 	}
 	if s.end <= t {
-		// The standard library ends every year after 365 days. Nothing changes
-		// until midnight on the day that leap years have in addition.
+		// The standard library ends every year after 365 days. There is no change until midnight
+		// on the additional day of a leap year.
 		day, _ := split(t)
 		s.end = (day + 1) * secondsPerDay
 	}
 	return s
 }
 
-// reached is the latest time that clocks have shown until an instant, and the
-// stretch that the instant lies in.
+// reached returns the latest time that clocks have shown up to an instant, and the stretch
+// that contains the instant.
 func reached(t int64, zone *time.Location) (wall int64, s stretch) {
 	s = stretchAt(t-lookAround, zone)
 	wall = t - 2*lookAround
@@ -47,8 +47,8 @@ func reached(t int64, zone *time.Location) (wall int64, s stretch) {
 	return max(wall, t+s.offset), s
 }
 
-// instant is when clocks first show a local time or a later one. If that is the
-// end of a gap, gap holds the local times that are missing.
+// instant returns when clocks first show a local time or a later one. If that is the end of
+// a gap, gap contains the missing local times.
 func instant(wall int64, zone *time.Location) (t int64, gap gap) {
 	s := stretchAt(wall-lookAround, zone)
 	if wall < s.end+s.offset {
@@ -70,11 +70,11 @@ func instant(wall int64, zone *time.Location) (t int64, gap gap) {
 
 // gap is a range of local times that do not exist.
 type gap struct {
-	from, end int64 // end is not part of it
+	from, end int64 // end is exclusive
 }
 
-// swallows reports whether the whole day of a local time is missing, and which
-// local times it would have.
+// swallows reports whether the whole day of a local time is missing, and the range of local
+// times of that day.
 func (g gap) swallows(wall int64) (first, last int64, missing bool) {
 	day, _ := split(wall)
 	first, last = day*secondsPerDay, (day+1)*secondsPerDay-1

@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// catalog is what the sweep says to all of its items.
+// catalog is the data that all items of the sweep receive.
 type catalog struct {
 	Size string `json:"size"`
 }
 
-// declaredSweep takes about half an hour.
+// declaredSweep returns a sweep that takes about half an hour.
 func declaredSweep() sweep.Sweep {
 	return sweep.Sweep{
 		Name: sweepName, Kind: itemKind, Tenant: globex, Data: json.RawMessage(`{"size":"320x240"}`),
@@ -31,7 +31,7 @@ func (d *Demo) registerSweep(mux *fairlead.Mux, options items.Options) {
 	items.Handle(mux, d.store, itemKind, options, render)
 }
 
-// render fails for a few items at first, and for ten of them always.
+// render fails for a few items at first, and always for ten of them.
 func render(ctx context.Context, item items.Item[catalog]) error {
 	switch {
 	case item.Index%9973 == 17:
@@ -45,11 +45,12 @@ func render(ctx context.Context, item items.Item[catalog]) error {
 	return nil
 }
 
-// pauseBetween is how long a finished sweep is left to be looked at.
+// pauseBetween is the time between the end of a sweep and its restart, so that users can
+// inspect it.
 const pauseBetween = time.Minute
 
-// tendSweep starts the sweep, again if it has finished. One that was stopped stays so. Of
-// several nodes one starts it: the others get a conflict.
+// tendSweep starts the sweep, and restarts it after it has finished. It leaves a stopped
+// sweep alone. If several nodes try, one starts it, and the others get a conflict.
 func (d *Demo) tendSweep(ctx context.Context, now time.Time) error {
 	s, err := d.sweeps.Get(ctx, sweepName)
 	if errors.Is(err, fairlead.ErrNotFound) {

@@ -12,16 +12,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Check fails with ErrConflict if a name of the demo is taken by something that is not the
-// demo's. It stores nothing.
+// Check returns ErrConflict if an object that does not belong to the demo uses one of its
+// names. It stores nothing.
 func (d *Demo) Check(ctx context.Context) error {
 	own, taken, err := d.taken(ctx)
 	if err != nil || len(taken) == 0 {
 		return err
 	}
 	if len(own) == 0 {
-		// Another node may have begun to store the demo after the tenants were read. It
-		// stores them first, so that they are found now.
+		// Another node may have begun to store the demo after the tenants were read. It stores
+		// the tenants first, so read them again.
 		if _, taken, err = d.taken(ctx); err != nil || len(taken) == 0 {
 			return err
 		}
@@ -29,7 +29,7 @@ func (d *Demo) Check(ctx context.Context) error {
 	return fmt.Errorf("names used by the demo already exist: %s; rename them, or use another database for the demo: %w", strings.Join(taken, ", "), fairlead.ErrConflict)
 }
 
-// taken returns the demo's tenants, and the names that are taken by something else.
+// taken returns the demo's tenants, and the names used by other objects.
 func (d *Demo) taken(ctx context.Context) (own, taken []string, err error) {
 	own, foreign, err := ownTenants(ctx, d.jobs)
 	if err != nil {
@@ -48,8 +48,8 @@ func (d *Demo) taken(ctx context.Context) (own, taken []string, err error) {
 	return own, taken, nil
 }
 
-// takenByUse returns the tenants that have something though none is the demo's. Whether
-// they are declared does not matter.
+// takenByUse returns the tenants that are in use although none belongs to the demo, whether
+// they are declared or not.
 func (d *Demo) takenByUse(ctx context.Context, own []string) (taken []string, err error) {
 	if len(own) > 0 {
 		return nil, nil
@@ -66,7 +66,7 @@ func (d *Demo) takenByUse(ctx context.Context, own []string) (taken []string, er
 	return taken, nil
 }
 
-// uses reports whether there is anything of a tenant.
+// uses reports whether a tenant has any objects.
 func (d *Demo) uses(ctx context.Context, tenant string) (bool, error) {
 	tenants := []string{tenant}
 	jobs, err := d.store.Find(ctx, fairlead.Filter{Tenants: tenants, Limit: 1})
@@ -85,7 +85,7 @@ func (d *Demo) uses(ctx context.Context, tenant string) (bool, error) {
 	return len(sweeps) > 0, err
 }
 
-// takenSchedules returns the schedules that have a name of the demo's and another tenant.
+// takenSchedules returns the schedules with a name of the demo and another tenant.
 func (d *Demo) takenSchedules(ctx context.Context, own []string) (taken []string, err error) {
 	names := map[string]string{} // → tenant
 	filter := schedule.Filter{}
@@ -112,8 +112,8 @@ func (d *Demo) takenSweep(ctx context.Context, own []string) (taken []string, er
 	return taken, err
 }
 
-// takenUnowned returns the calendar and the queue that is paused, which have no tenant: they
-// are the demo's if its tenants are there.
+// takenUnowned returns the calendar and the paused queue, which have no tenant: they belong
+// to the demo if its tenants exist.
 func (d *Demo) takenUnowned(ctx context.Context, own []string) (taken []string, err error) {
 	if len(own) > 0 {
 		return nil, nil

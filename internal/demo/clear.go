@@ -17,13 +17,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Clear removes the demo, which is all that its tenants have, and nothing else. It reports
-// what it does as lines of text. Where there is no demo it does nothing. It fails with
-// ErrConflict, before it removes anything, while a node runs the demo or something that is
-// not the demo's depends on it.
+// Clear deletes the demo, which consists of all objects of its tenants, and nothing else.
+// It reports its actions as lines of text. Without a demo it does nothing. It returns
+// ErrConflict, before it deletes anything, while a node runs the demo or another object
+// depends on it.
 //
-// What stays is what the store keeps of things that are gone: entries of the audit log, and
-// the numbers that were given out.
+// The store's permanent records stay: entries of the audit log, and used IDs.
 func Clear(ctx context.Context, store driver.Store, report func(line string)) error {
 	c := &clearing{Demo: New(store, Options{}), report: report}
 	var err error
@@ -46,7 +45,7 @@ func Clear(ctx context.Context, store driver.Store, report func(line string)) er
 	return nil
 }
 
-// clearing is the removal of a demo.
+// clearing is the state of Clear.
 type clearing struct {
 	*Demo
 	own    []string // tenants
@@ -60,7 +59,7 @@ func (c *clearing) reportf(format string, args ...any) {
 	c.report(fmt.Sprintf(format, args...))
 }
 
-// check refuses to remove what would be made anew, or is needed by others.
+// check returns an error if the demo would be recreated, or is needed by other objects.
 func (c *clearing) check(ctx context.Context) error {
 	nodes, err := c.jobs.Nodes(ctx)
 	if err != nil {
@@ -151,8 +150,8 @@ func (c *clearing) removeBatches(ctx context.Context) error {
 	return removeAll(ctx, c, "batches", list, func(found batch.Batch) error { return c.batches.Delete(ctx, found.ID) })
 }
 
-// removeAll removes what a list shows until it is empty. What another caller removes
-// meanwhile counts too.
+// removeAll deletes the objects of a list until it is empty. Objects deleted by other
+// callers in the meantime count too.
 func removeAll[Row any](ctx context.Context, c *clearing, what string, list func(context.Context) ([]Row, error), remove func(Row) error) error {
 	removed := 0
 	for {
@@ -173,7 +172,7 @@ func removeAll[Row any](ctx context.Context, c *clearing, what string, list func
 	}
 }
 
-// removeAtOnce is how many jobs are removed at a time, each in a transaction of its own.
+// removeAtOnce is the number of jobs deleted concurrently, each in a separate transaction.
 const removeAtOnce = 4
 
 func (c *clearing) removeJobs(ctx context.Context) error {
@@ -199,14 +198,14 @@ func (c *clearing) removeJobs(ctx context.Context) error {
 	return listed
 }
 
-// removeTenants comes last: by them the rest is recognised, should the removal be
+// removeTenants deletes the tenants last, because they identify the rest if Clear is
 // interrupted.
 func (c *clearing) removeTenants(ctx context.Context) error {
 	if err := c.jobs.ResumeQueue(ctx, pausedQueue); err != nil {
 		return err
 	}
 	for _, name := range c.own {
-		if err := c.jobs.ResumeTenant(ctx, name); err != nil { // which an operator may have paused undeclared
+		if err := c.jobs.ResumeTenant(ctx, name); err != nil { // an operator may have paused an undeclared tenant
 			return err
 		}
 		if err := c.jobs.DeleteTenant(ctx, name); err != nil && !errors.Is(err, fairlead.ErrNotFound) {

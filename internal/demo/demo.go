@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Options of a demo. The zero value is useful.
+// Options configures a demo. The zero value works.
 type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }
@@ -30,7 +30,7 @@ type Demo struct {
 	log       *slog.Logger
 }
 
-// New makes a demo. It stores nothing yet.
+// New returns a demo. It stores nothing.
 func New(store driver.Store, options Options) *Demo {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
@@ -41,8 +41,8 @@ func New(store driver.Store, options Options) *Demo {
 	}
 }
 
-// Declare stores what the demo consists of, or brings it back to what is declared. Call
-// Check before.
+// Declare stores the objects of the demo, or restores their declared state. Call Check
+// first.
 func (d *Demo) Declare(ctx context.Context) error {
 	own, _, err := ownTenants(ctx, d.jobs)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *Demo) Declare(ctx context.Context) error {
 	if err := d.declareTenants(ctx); err != nil {
 		return err
 	}
-	if len(own) == 0 { // later an operator decides whether it is paused
+	if len(own) == 0 { // only at first; later an operator decides
 		if err := d.jobs.PauseQueue(ctx, pausedQueue); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (d *Demo) Declare(ctx context.Context) error {
 	return nil
 }
 
-// Run makes jobs, begins batches and sweeps, and removes what is old, until ctx ends.
+// Run creates jobs, starts batches and sweeps, and deletes old data, until ctx ends.
 func (d *Demo) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { d.repeat(ctx, "tend", 10*time.Second, d.tend) })
@@ -74,8 +74,8 @@ func (d *Demo) Run(ctx context.Context) {
 	loops.Wait()
 }
 
-// repeat does something at once and then again and again. A failure that goes on is
-// reported once.
+// repeat calls a function immediately and then at intervals. It reports a persistent
+// failure once.
 func (d *Demo) repeat(ctx context.Context, what string, every time.Duration, do func(context.Context) error) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
@@ -94,7 +94,7 @@ func (d *Demo) repeat(ctx context.Context, what string, every time.Duration, do 
 	}
 }
 
-// tend makes anew what has ended and should always be there.
+// tend recreates objects that should always exist and have ended.
 func (d *Demo) tend(ctx context.Context) error {
 	now, err := d.store.Now(ctx)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 
 var customers = []string{"Blue Fjord Logistics", "Quartz Foods", "Meridian Optics", "Larch Energy", "Cedar Mills"}
 
-// flowing are the jobs of one second. They follow from the second alone, their keys too: of
-// several nodes that enqueue them one does. There are more and fewer in turn, so that what
-// is measured moves.
+// flowing returns the jobs of one second. The jobs and their keys depend only on the
+// second, so that if several nodes enqueue them, each is stored once. Their number varies
+// over time, so that charts show movement.
 func flowing(second int64) []*fairlead.Job {
 	var jobs []*fairlead.Job
 	add := func(tenant, kind string, args any) *fairlead.Job {
 		raw, err := json.Marshal(args)
 		if err != nil {
-			panic(err) // all of it is made here
+			panic(err) // the values are valid constants
 		}
 		job := &fairlead.Job{
 			Kind: kind, Tenant: tenant, Args: raw,
@@ -47,13 +47,13 @@ func flowing(second int64) []*fairlead.Job {
 	return jobs
 }
 
-// ledgerArgs have integers beyond what a float64 can hold, and objects within objects.
+// ledgerArgs contains integers beyond the range of a float64, and nested objects.
 const ledgerArgs = `{"account":9007199254740993,"lines":[` +
 	`{"text":"opening balance","amounts":{"EUR":170141183460469231731687303715884105727,"JPY":-9223372036854775809}},` +
 	`{"text":"transfer %d","amounts":{"EUR":%d,"JPY":18446744073709551616}}],` +
 	`"meta":{"source":{"system":"erp","route":["north","hub",{"dock":7,"lanes":[1,2,[3,4]]}]},"flags":{"reviewed":false,"note":null}}}`
 
-// flow enqueues the jobs of this second.
+// flow enqueues the jobs of the current second.
 func (d *Demo) flow(ctx context.Context) error {
 	now, err := d.store.Now(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (d *Demo) flow(ctx context.Context) error {
 	return d.enqueue(ctx, flowing(now.Unix()))
 }
 
-// enqueue stores the jobs of each tenant in a call of its own: one that has as many jobs
-// pending as it may keeps no other from getting its jobs.
+// enqueue stores the jobs of each tenant in a separate call, so that a tenant at its limit
+// of pending jobs does not affect the others.
 func (d *Demo) enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	var failed error
 	for _, tenant := range Tenants() {
@@ -80,8 +80,8 @@ func (d *Demo) enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return failed
 }
 
-// standing are jobs that are always there, each for a reason to explain. Their keys are free
-// again when they have ended: then they are made anew.
+// standing returns jobs that always exist, each waiting for a different reason. When they
+// have ended, their keys are free again and they are recreated.
 func standing(now time.Time) []*fairlead.Job {
 	var jobs []*fairlead.Job
 	add := func(tenant, kind, key string, args any) *fairlead.Job {
@@ -99,7 +99,7 @@ func standing(now time.Time) []*fairlead.Job {
 	add(acme, mainframeKind, "mainframe", map[string]any{"program": "PAYROLL7"}) // no node handles it
 	approval := call(initech, httpcall.Call{URL: targetURL("/never"), Async: true, CallbackTimeoutSeconds: 86_400, Body: json.RawMessage(`{"budget":"travel"}`)})
 	approval.Key, approval.OnDuplicate, approval.MaxAttempts = "demo approval", fairlead.KeepDuplicate, 1
-	jobs = append(jobs, &approval) // it waits for a callback, and so takes a place of the tenant's cap
+	jobs = append(jobs, &approval) // waits for a callback, and so counts against the tenant's cap
 	add(initech, reportKind, "year end", report{Title: "Year-end close", Parts: 4}).Priority = fairlead.Low
 	for _, days := range []int{30, 90, 365} {
 		add(acme, invoiceKind, fmt.Sprint("renewal ", days), invoice{Number: int64(days), Customer: customers[days%len(customers)], Cents: 99_000}).

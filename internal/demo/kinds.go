@@ -12,7 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// Register adds what the demo's jobs do to a node, before that starts.
+// Register adds the handlers of the demo's jobs to a node's mux. It must be called before
+// the node starts.
 func (d *Demo) Register(mux *fairlead.Mux, options items.Options) {
 	fairlead.NewKind[invoice](invoiceKind).Handle(mux, sendInvoice)
 	fairlead.NewKind[feed](importKind).HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 3, Retry: fairlead.Exponential(4*time.Second, 30*time.Second)}, importFeed)
@@ -22,7 +23,7 @@ func (d *Demo) Register(mux *fairlead.Mux, options items.Options) {
 	d.registerSweep(mux, options)
 }
 
-// work takes some time, unless the context ends before.
+// work sleeps for a duration, unless the context ends earlier.
 func work(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -40,7 +41,7 @@ type invoice struct {
 	Cents    int64  `json:"cents"`
 }
 
-// sendInvoice is short work.
+// sendInvoice is a short job.
 func sendInvoice(ctx context.Context, job *fairlead.Job, in invoice) error {
 	if err := work(ctx, time.Duration(5+job.ID%40)*time.Millisecond); err != nil {
 		return err
@@ -53,7 +54,8 @@ type feed struct {
 	Line string `json:"line"`
 }
 
-// importFeed always fails, each job in one way. One is a bug of its own.
+// importFeed always fails, in a way that depends on the job. One of the ways is a bug in
+// the handler.
 func importFeed(_ context.Context, job *fairlead.Job, in feed) error {
 	switch job.ID % 4 {
 	case 0:
@@ -67,8 +69,8 @@ func importFeed(_ context.Context, job *fairlead.Job, in feed) error {
 	}
 }
 
-// priceOf trusts that a line has four columns, which the lines of the demo have not: its
-// panic shows what a stack looks like.
+// priceOf assumes that a line has four columns, which the lines of the demo lack: its panic
+// shows a stack trace.
 func priceOf(line string) string { return strings.Split(line, ";")[3] }
 
 type report struct {
@@ -76,7 +78,7 @@ type report struct {
 	Parts int    `json:"parts"`
 }
 
-// writeReport takes about ten seconds and reports how far it is.
+// writeReport takes about ten seconds and reports its progress.
 func writeReport(ctx context.Context, job *fairlead.Job, in report) error {
 	parts := max(1, in.Parts)
 	for part := range parts {
@@ -99,7 +101,7 @@ type posting struct {
 	Meta json.RawMessage `json:"meta"`
 }
 
-// post adds up integers that a float64 cannot hold.
+// post adds up integers beyond the range of a float64.
 func post(ctx context.Context, _ *fairlead.Job, in posting) error {
 	sums := map[string]*big.Int{}
 	for _, line := range in.Lines {

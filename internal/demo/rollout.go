@@ -13,17 +13,17 @@ import (
 
 const (
 	hosts = 400
-	// rest is for how long a batch is left as it completed, to be retried or rolled back,
-	// before the next one begins.
+	// rest is how long a completed batch stays unchanged, so that users can retry it or roll
+	// it back, before the next one begins.
 	rest = 15 * time.Minute
 )
 
-// rolloutArgs are the args of the job that begins a batch.
+// rolloutArgs contains the args of the job that starts a batch.
 type rolloutArgs struct {
-	After int64 `json:"after"` // ID of the batch before; zero: there was none
+	After int64 `json:"after"` // ID of the previous batch; zero = none
 }
 
-// registerRollout adds the operation on hosts, and what begins a batch of it.
+// registerRollout adds the operation on hosts, and the handler that starts a batch of it.
 func (d *Demo) registerRollout(mux *fairlead.Mux) {
 	batch.Handle(mux, batch.Operation{
 		TargetType: targetType, BatchType: batchType,
@@ -35,8 +35,8 @@ func (d *Demo) registerRollout(mux *fairlead.Mux) {
 	fairlead.NewKind[rolloutArgs](rolloutKind).Handle(mux, d.rollOut)
 }
 
-// hostOf is the number of a target, and the job that works on it: a later job of the same
-// task may end otherwise.
+// hostOf returns the number of a target, and the job that processes it: a later job of the
+// same task may end differently.
 func hostOf(ctx context.Context, task batch.TaskArgs) (host, job int64) {
 	if _, err := fmt.Sscanf(task.Target.ID, "edge-%d", &host); err != nil {
 		return 0, 0
@@ -47,7 +47,7 @@ func hostOf(ctx context.Context, task batch.TaskArgs) (host, job int64) {
 	return host, job
 }
 
-// upgrade fails on one host in sixteen, and less often when it is retried.
+// upgrade fails on one host in sixteen, and less often on a retry.
 func upgrade(ctx context.Context, task batch.TaskArgs) error {
 	host, job := hostOf(ctx, task)
 	if err := work(ctx, time.Duration(200+host*37%700)*time.Millisecond); err != nil {
@@ -62,7 +62,7 @@ func upgrade(ctx context.Context, task batch.TaskArgs) error {
 	return fmt.Errorf("%s: openssl 3.0.19 is held back: libcurl4 depends on openssl (< 3.0.18)", task.Target.ID)
 }
 
-// downgrade puts the old version back, which some hosts do not have any more.
+// downgrade restores the old version, which some hosts no longer have.
 func downgrade(ctx context.Context, task batch.TaskArgs) error {
 	host, job := hostOf(ctx, task)
 	if err := work(ctx, time.Duration(100+host*53%300)*time.Millisecond); err != nil {
@@ -74,7 +74,7 @@ func downgrade(ctx context.Context, task batch.TaskArgs) error {
 	return nil
 }
 
-// rollOut begins a batch, unless an earlier attempt of the job has.
+// rollOut starts a batch, unless an earlier attempt of the job has done so.
 func (d *Demo) rollOut(ctx context.Context, _ *fairlead.Job, args rolloutArgs) error {
 	last, err := d.lastBatch(ctx)
 	if err != nil || last.ID > args.After {
@@ -108,8 +108,9 @@ func (d *Demo) lastBatch(ctx context.Context) (batch.Batch, error) {
 	return found[0], nil
 }
 
-// tendBatch lets a job begin the next batch when the last one has had its rest. The key of
-// the job names the last batch: of several nodes one enqueues it.
+// tendBatch enqueues the job that starts the next batch after the rest period of the last
+// one. The key of the job contains the last batch, so that only one of several nodes
+// enqueues it.
 func (d *Demo) tendBatch(ctx context.Context, now time.Time) error {
 	last, err := d.lastBatch(ctx)
 	if err != nil || last.ID != 0 && (last.EndedAt.IsZero() || now.Sub(last.EndedAt) < rest) {

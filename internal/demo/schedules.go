@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// declaredCalendar is a calendar with all that one can have.
+// declaredCalendar returns a calendar with all possible features.
 func declaredCalendar() schedule.Calendar {
 	return schedule.Calendar{
 		Name: calendarName, Description: "Weekends, public holidays and the annual shutdown",
@@ -22,16 +22,16 @@ func declaredCalendar() schedule.Calendar {
 	}
 }
 
-// call is a job that calls the Target.
+// call returns a job that calls the Target.
 func call(tenant string, c httpcall.Call) fairlead.Job {
 	args, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // a call of constants can be encoded
+		panic(err) // encoding constants cannot fail
 	}
 	return fairlead.Job{Kind: httpcall.Kind, Tenant: tenant, Args: args}
 }
 
-// declaredSchedules are one of each sort that a reader of a list should see.
+// declaredSchedules returns one schedule of each type that a list should show.
 func declaredSchedules() []schedule.Schedule {
 	report := json.RawMessage(`{"run":"{{run_id}}","due":"{{due_time}}","rows":["invoices","credits"]}`)
 	flaky := call(globex, httpcall.Call{URL: targetURL("/flaky"), Body: json.RawMessage(`{"feed":"prices"}`)})
@@ -81,8 +81,7 @@ func declaredSchedules() []schedule.Schedule {
 	}
 }
 
-// declareSchedules stores the calendar and the schedules, or brings them back to what is
-// declared.
+// declareSchedules stores the calendar and the schedules, or restores their declared state.
 func (d *Demo) declareSchedules(ctx context.Context) error {
 	if _, err := d.schedules.PutCalendar(ctx, declaredCalendar()); err != nil && !errors.Is(err, fairlead.ErrConflict) {
 		return fmt.Errorf("demo calendar %q: %w", calendarName, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// settle ends all that is live: sweeps, batches and jobs. Nodes of others may run some of
-// the jobs; these are waited for.
+// settle ends all live sweeps, batches and jobs. It waits for jobs that other nodes are
+// running.
 func (c *clearing) settle(ctx context.Context) error {
 	const pause, tellEvery = 100 * time.Millisecond, 50
 	for round := 0; ; round++ {
@@ -29,7 +29,7 @@ func (c *clearing) settle(ctx context.Context) error {
 	}
 }
 
-// settleOnce asks all that is live to end, and returns how many there were.
+// settleOnce requests that all live objects end, and returns their number.
 func (c *clearing) settleOnce(ctx context.Context) (live int, err error) {
 	sweeps, err := c.stopSweeps(ctx)
 	if err != nil {
@@ -59,9 +59,9 @@ func stopSweep(ctx context.Context, client *sweep.Client, id int64) error {
 	return gone(err)
 }
 
-// cancelBatches cancels batches and does what nodes do besides: it counts tasks that have
-// ended. One that is rolled back cannot be cancelled: it gets no bound to its pace, so that
-// its tasks become jobs at once, which are cancelled.
+// cancelBatches cancels batches and performs the work of nodes on them: it counts ended
+// tasks. A batch that is being rolled back cannot be cancelled: cancelBatches removes the
+// limits on its pace, so that its tasks become jobs at once, which are cancelled.
 func (c *clearing) cancelBatches(ctx context.Context) (live int, err error) {
 	found, err := c.batches.List(ctx, batch.Filter{Tenants: c.own, Open: true})
 	for i := range found {
@@ -88,7 +88,7 @@ func (c *clearing) hurry(ctx context.Context, b *batch.Batch) error {
 	return err
 }
 
-// conduct looks at a batch as a node does.
+// conduct checks a batch like a node.
 func (c *clearing) conduct(ctx context.Context, id int64) error {
 	done, err := batch.Conduct(ctx, c.store, id)
 	if err == nil && done.Prepare {
@@ -97,11 +97,11 @@ func (c *clearing) conduct(ctx context.Context, id int64) error {
 	return gone(err)
 }
 
-// maxCrashes is that of a node.
+// maxCrashes is the default of a node.
 const maxCrashes = 20
 
-// cancelJobs cancels jobs. One that a dead node held is taken back first, with all that dead
-// nodes held: that is what any node would do.
+// cancelJobs cancels jobs. Jobs held by dead nodes must be taken back first; like any node,
+// it takes back the jobs of all dead nodes.
 func (c *clearing) cancelJobs(ctx context.Context) (live int, err error) {
 	leased := false
 	filter := fairlead.Filter{Tenants: c.own, States: liveStates(), Limit: page}

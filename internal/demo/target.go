@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Target is a service that the demo's HTTP calls reach: it answers at once, slowly, later
-// by a callback, never, or not always well.
+// A Target is the service that the demo's HTTP calls reach: it answers immediately, slowly,
+// later through a callback, never, or with occasional errors.
 type Target struct {
 	mux    *http.ServeMux
 	client *http.Client
-	calls  atomic.Int64 // of /flaky
+	calls  atomic.Int64 // number of calls to /flaky
 
 	ctx     context.Context
 	cancel  context.CancelFunc
 	answers sync.WaitGroup
 	mu      sync.Mutex
-	service *url.URL // where callbacks may go; nil: nowhere
+	service *url.URL // allowed destination of callbacks; nil = none
 }
 
-// NewTarget makes a target. Close ends it.
+// NewTarget returns a target. The caller must call Close.
 func NewTarget() *Target {
 	t := &Target{mux: http.NewServeMux(), client: &http.Client{Timeout: 10 * time.Second}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -39,8 +39,8 @@ func NewTarget() *Target {
 	return t
 }
 
-// SetService says where the service is to which callbacks go. Others are refused: the
-// target calls nothing else, whatever a request names.
+// SetService sets the URL of the service that receives callbacks. The target makes no calls
+// to other URLs, whatever a request contains.
 func (t *Target) SetService(service string) error {
 	parsed, err := url.Parse(service)
 	if err != nil {
@@ -52,20 +52,20 @@ func (t *Target) SetService(service string) error {
 	return nil
 }
 
-// Close gives up the callbacks that are still to come, and waits for those under way.
+// Close cancels pending callbacks, and waits for those in progress.
 func (t *Target) Close() {
 	t.cancel()
 	t.answers.Wait()
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP answers a call.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.mux.ServeHTTP(w, r) }
 
 func (t *Target) sync(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"rows": 1200 + time.Now().Unix()%97, "status": "stored"})
 }
 
-// longest is how long /slow waits at most.
+// longest limits the delay of /slow.
 const longest = 30 * time.Second
 
 func (t *Target) slow(w http.ResponseWriter, r *http.Request) {
@@ -75,12 +75,12 @@ func (t *Target) slow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if work(r.Context(), min(time.Duration(seconds)*time.Second, longest)) != nil {
-		return // the caller has gone
+		return // the caller has disconnected
 	}
 	answer(w, http.StatusOK, map[string]any{"status": "exported", "seconds": seconds})
 }
 
-// flaky fails each third call, in turn in different ways.
+// flaky fails every third call, in alternating ways.
 func (t *Target) flaky(w http.ResponseWriter, _ *http.Request) {
 	n := t.calls.Add(1)
 	switch {
@@ -122,8 +122,7 @@ func (t *Target) mayCall(callback string) bool {
 	return err == nil && t.service != nil && parsed.Scheme == t.service.Scheme && parsed.Host == t.service.Host
 }
 
-// report answers for a job. A report that is lost is one that never came: the job then
-// fails at its deadline.
+// report answers a job. If the report is lost, the job fails at its deadline.
 func (t *Target) report(callback, token string, body map[string]any) {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// declaredTenants are the tenants as they are first stored. The last one has less than its
-// jobs want, so that some of them always wait for a reason worth explaining.
+// declaredTenants returns the initial declarations of the tenants. The last one has less
+// capacity than its jobs need, so that some of them always wait for an interesting reason.
 func declaredTenants() []fairlead.Tenant {
 	labels := func(plan string) map[string]string { return map[string]string{label: labelValue, "plan": plan} }
 	return []fairlead.Tenant{
@@ -20,8 +20,8 @@ func declaredTenants() []fairlead.Tenant {
 	}
 }
 
-// declareTenants stores the tenants. One that is there stays as it is: an operator may have
-// changed it.
+// declareTenants stores the tenants. It leaves existing ones unchanged, because an operator
+// may have changed them.
 func (d *Demo) declareTenants(ctx context.Context) error {
 	for _, tenant := range declaredTenants() {
 		if _, err := d.jobs.PutTenant(ctx, tenant); err != nil && !errors.Is(err, fairlead.ErrConflict) {
@@ -31,9 +31,10 @@ func (d *Demo) declareTenants(ctx context.Context) error {
 	return nil
 }
 
-// ownTenants returns the demo's tenants, and which of their names are declared for something
-// else. The demo is there if a tenant carries its label. Then the names that are not
-// declared are its own too: an operator has removed them, and their jobs have stayed.
+// ownTenants returns the demo's tenants, and those of their names that are declared for
+// another purpose. The demo exists if a tenant has its label. In that case names that are
+// not declared belong to it too: an operator has deleted their declarations, and their jobs
+// have stayed.
 func ownTenants(ctx context.Context, client *fairlead.Client) (own, foreign []string, err error) {
 	found, err := client.Tenants(ctx, fairlead.TenantFilter{Names: Tenants()})
 	for _, tenant := range found {

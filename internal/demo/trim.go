@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// kept is for how long the demo's jobs and batches are kept after their end, so that the
-// database stays small. The retention of the node is no help: it counts for all tenants.
+// kept is the retention of the demo's jobs and batches, which keeps the database small. The
+// node's retention is not suitable, because it applies to all tenants.
 const kept = time.Hour
 
-// page is how many jobs are read at once.
+// page is the number of jobs read at once.
 const page = 500
 
-// trim removes jobs and batches that ended long ago.
+// trim deletes old jobs and batches.
 func (d *Demo) trim(ctx context.Context) error {
 	now, err := d.store.Now(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Demo) trim(ctx context.Context) error {
 	return errors.Join(err, d.trimBatches(ctx, now))
 }
 
-// trimBatches removes all old batches but the last, which the next one is counted from.
+// trimBatches deletes all old batches except the last one, which determines the next.
 func (d *Demo) trimBatches(ctx context.Context, now time.Time) error {
 	found, err := d.batches.List(ctx, batch.Filter{Names: []string{batchName}, Tenants: []string{acme}})
 	if err != nil {
@@ -48,8 +48,8 @@ func (d *Demo) trimBatches(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// gone is nil for what another has removed, or uses again: both are no failure of one who
-// removes.
+// gone returns nil for errors of objects that another caller has deleted or uses again,
+// because these are not failures of a deletion.
 func gone(err error) error {
 	if errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, fairlead.ErrConflict) {
 		return nil
@@ -57,7 +57,7 @@ func gone(err error) error {
 	return err
 }
 
-// eachJob calls do with every job that matches, newest first.
+// eachJob calls do with every matching job, newest first.
 func eachJob(ctx context.Context, store fairlead.Reader, filter fairlead.Filter, do func(*fairlead.Job) error) error {
 	for {
 		found, err := store.FindPage(ctx, filter)

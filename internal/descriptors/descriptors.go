@@ -1,4 +1,5 @@
-// Package descriptors tells errors apart that are about file descriptors of this process.
+// Package descriptors recognizes errors caused by a lack of file descriptors in this
+// process.
 package descriptors
 
 import (
@@ -8,13 +9,14 @@ import (
 	"syscall"
 )
 
-// Exhausted reports whether something failed because this process, or its machine, has as
-// many files and connections open as it may. Neither the job nor its target is to blame.
+// Exhausted reports whether an operation failed because this process, or its machine, has
+// reached its limit of open files and connections. In that case neither the job nor its
+// target is at fault.
 func Exhausted(err error) bool {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return true
 	}
-	// A resolver keeps only the text of what kept it from asking a server.
+	// A resolver's error contains only the text of the error that prevented the query.
 	var unresolved *net.DNSError
 	return errors.As(err, &unresolved) &&
 		(strings.Contains(unresolved.Err, syscall.EMFILE.Error()) || strings.Contains(unresolved.Err, syscall.ENFILE.Error()))

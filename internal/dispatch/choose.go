@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Ask is what a claim wants.
+// Ask contains the limits of a claim.
 type Ask struct {
-	Max   int            // jobs, at most
-	Rooms map[string]int // kind → at most so many of it; others have room for Max
+	Max   int            // maximum number of jobs
+	Rooms map[string]int // kind → maximum number of its jobs; other kinds are limited only by Max
 }
 
-// Pick is a job to be taken.
+// Pick is a job to take.
 type Pick struct {
 	Lane *Lane
 	Key
 }
 
-// mostHungry bounds how many lanes are to be read before choosing goes on.
+// mostHungry limits the number of lanes to read before choosing continues.
 const mostHungry = 256
 
-// Choose picks the jobs that a claim takes, in order. Tenants below their
-// minimum go first, as far as they are short of it; then all go by their keys,
-// and those of a fair scope by their shares. A job that only others can run is not picked but counts, so that a slot is
-// left to it.
+// Choose picks the jobs that a claim takes, in order. Tenants below their minimum go first,
+// up to the minimum; then all jobs go by their keys, and those of a fair scope by their
+// shares. A job that only other nodes can run is not picked but counts, so that its slot
+// stays free.
 //
-// If the order is not known because the jobs of lanes are not known as far
-// as needed, nothing is picked: these lanes are to be read on, or first, and
-// Choose to be asked again.
+// If the order is unknown because not enough jobs of some lanes are known, Choose picks
+// nothing and returns these lanes: the caller must read more of their jobs and call Choose
+// again.
 func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	c := newChoice(ask)
 	if hungry, _ = c.run(lanes); hungry != nil {
@@ -36,9 +36,9 @@ func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	return c.picks, nil
 }
 
-// ChooseReading is Choose for a caller that reads lanes one by one and cheaply: read
-// makes the next jobs of a lane known, or that there are none. It is called for
-// no lane that could be done without.
+// ChooseReading chooses like Choose, for a caller that can cheaply read lanes one by one:
+// read adds the next jobs of a lane, or the information that there are none. It is only
+// called for lanes that are needed.
 func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, error) {
 	c := newChoice(ask)
 	c.read = read
@@ -48,17 +48,17 @@ func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, erro
 	return c.picks, nil
 }
 
-// choice is a claim on its way.
+// choice is the state of Choose.
 type choice struct {
 	ask     Ask
-	read    func(*Lane) error // nil: nothing is read
+	read    func(*Lane) error // nil = lanes are not read
 	picks   []Pick
-	seen    map[*Lane]int   // how many of its jobs were picked or left to others
-	started map[*Limit]int  // how many of the jobs under it
-	kinds   map[string]int  // how many of a kind were picked
-	left    map[*Others]int // how many were left to them
+	seen    map[*Lane]int   // number of a lane's jobs picked or left to other nodes
+	started map[*Limit]int  // number of these jobs under a limit
+	kinds   map[string]int  // number of picked jobs of a kind
+	left    map[*Others]int // number of jobs left to other nodes
 
-	got map[*Share]int // how many starts a share got
+	got map[*Share]int // number of starts given to a share
 }
 
 func newChoice(ask Ask) *choice {
@@ -72,7 +72,7 @@ func newChoice(ask Ask) *choice {
 	}
 }
 
-// run picks. It returns the lanes that it has to know more about, if any.
+// run picks jobs. It returns the lanes of which more must be known, if any.
 func (c *choice) run(lanes []*Lane) (hungry []*Lane, err error) {
 	var promised []*Lane
 	for _, lane := range lanes {
@@ -86,13 +86,13 @@ func (c *choice) run(lanes []*Lane) (hungry []*Lane, err error) {
 	return c.merge(lanes, func(*Lane) bool { return true })
 }
 
-// short reports whether the lane's tenant has less than its minimum.
+// short reports whether the lane's tenant is below its minimum.
 func (c *choice) short(lane *Lane) bool {
 	return lane.Tenant != nil && lane.Tenant.lacks() > c.started[lane.Tenant]
 }
 
-// merge takes the first jobs of all lanes together while wanted. It returns
-// the lanes that it has to know more about, if any.
+// merge takes the first jobs of all lanes while wanted returns true. It returns the lanes
+// of which more must be known, if any.
 func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
 	line, fair := c.lineUp(lanes)
 	defer fair.keep(c.got)
@@ -127,8 +127,7 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, 
 	return nil, nil
 }
 
-// lineUp puts lanes where their next jobs stand. The lanes of a fair scope have one place
-// together.
+// lineUp sorts lanes by their next jobs. The lanes of a fair scope share one place.
 func (c *choice) lineUp(lanes []*Lane) (*line, groups) {
 	l, fair := &line{lanes: make([]place, 0, len(lanes))}, groups{}
 	for _, lane := range lanes {
@@ -152,7 +151,7 @@ func (c *choice) lineUp(lanes []*Lane) (*line, groups) {
 	return l, fair
 }
 
-// settle puts the first lane where its next job belongs.
+// settle moves the first lane to the place of its next job.
 func (c *choice) settle(line *line, first place) {
 	key, known, ok := first.lane.next(c.seen[first.lane])
 	if !ok {
@@ -172,8 +171,8 @@ func (c *choice) open(lane *Lane) bool {
 	return c.room(lane)
 }
 
-// room reports whether the node has room for another job of the lane, or those have who run
-// it instead.
+// room reports whether the node has room for another job of the lane, or the other nodes
+// that run it instead.
 func (c *choice) room(lane *Lane) bool {
 	if lane.Others != nil {
 		return lane.Others.Idle > c.left[lane.Others]
@@ -182,7 +181,7 @@ func (c *choice) room(lane *Lane) bool {
 	return !bounded || room > c.kinds[lane.Kind]
 }
 
-// take lets a job start, here or elsewhere.
+// take records the start of a job, on this node or another.
 func (c *choice) take(lane *Lane, key Key) {
 	c.seen[lane]++
 	for _, limit := range lane.Limits {
@@ -196,8 +195,8 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.picks = append(c.picks, Pick{lane, key})
 }
 
-// hungry lists the lanes, from the first on, that have to be known better. Lanes that stand
-// for many others are among them only if the choice cannot go on without.
+// hungry returns the lanes, from the first on, of which more must be known. It includes
+// lanes that stand for many others only if the choice cannot continue otherwise.
 func (c *choice) hungry(line *line, first *Lane, startable func(*Lane) bool) []*Lane {
 	rest := line.each()
 	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })

@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// closing is why lanes that could start a job cannot any more.
+// closing is the reason why lanes that could start a job no longer can.
 type closing struct {
-	limits []*Limit // that have no room, or of tenants that have reached their minimum
-	all    bool     // something else: any lane may be closed
+	limits []*Limit // limits without room, or of tenants that have reached their minimum
+	all    bool     // another reason: any lane may be closed
 }
 
 // none reports whether no lane is closed.
 func (c closing) none() bool { return !c.all && len(c.limits) == 0 }
 
-// closing is what a lane that cannot start a job any more has in common with others that
-// cannot.
+// closing returns the reason why a lane cannot start a job any more.
 func (c *choice) closing(lane *Lane) closing {
 	found := closing{all: !c.room(lane)}
 	for _, limit := range lane.Limits {
@@ -26,10 +25,10 @@ func (c *choice) closing(lane *Lane) closing {
 	return found
 }
 
-// forget drops lanes of a scope that cannot start a job any more where they come first of
-// several parts. Such a lane hides the jobs of other parts, which have had more: the whole
-// would stand where the lane does instead of where its next job does. What a lane hides of
-// its own tenant stands behind it, and is not looked for.
+// forget drops lanes of a scope that cannot start a job any more where they are the first
+// of several parts. Such a lane hides the jobs of other parts, which have had more: the
+// scope would be placed by that lane instead of its next startable job. Jobs of the same
+// tenant behind the lane come later anyway, and are not searched.
 func (g *group) forget(closed closing, startable func(*Lane) bool) {
 	moved := false
 	for _, part := range g.closedBy(closed) {
@@ -52,8 +51,8 @@ func (g *group) uncover(startable func(*Lane) bool) (moved bool) {
 	return moved
 }
 
-// closedBy returns the families of several tenants in a scope that have lanes which may be
-// closed. With very many families it is only few of them for most limits.
+// closedBy returns the families of several tenants in a scope with lanes that may be
+// closed. Even with very many families, these are few for most limits.
 func (g *group) closedBy(closed closing) []*group {
 	if closed.all {
 		return g.mixed

@@ -1,5 +1,4 @@
-// Package dispatch decides which ready jobs a claim takes when there are many
-// lanes, limits and minimums to respect. It knows nothing of databases: stores
-// read lanes and limits, ask it, and write what it says. Explain asks it the
-// same questions.
+// Package dispatch decides which ready jobs a claim takes, with many lanes, limits and
+// minimums. It is independent of databases: stores read lanes and limits, call this
+// package, and write the result. Explain uses the same functions.
 package dispatch

@@ -2,30 +2,30 @@ package dispatch
 
 import "container/heap"
 
-// group is the lanes of a share during a choice. Of a scope and of a family it has the
-// groups of their parts, of a tenant the lanes themselves.
+// group contains the lanes of a share during a choice: for a scope or a family the groups
+// of its parts, for a tenant the lanes themselves.
 //
-// The first job of a group is, among the parts whose next job has the highest priority,
-// that of the part that has had least for its weight; of a tenant, that with the first
-// key. So a whole scope competes with other lanes by the key of one job.
+// The first job of a group belongs to one of the parts whose next job has the highest
+// priority: the part that has had the least for its weight. For a tenant it is the job with
+// the first key. So a whole scope competes with other lanes by the key of a single job.
 //
 // The first lane of a group of several parts can start a job: see forget.
 type group struct {
 	share *Share
-	cost  float64 // of a start
+	cost  float64 // cost of a start
 	got   int     // starts that this choice has given to the share
 	parts parts
 	lanes places
 
-	// of a scope, see forget:
-	mixed []*group            // the parts that had several parts themselves when the choice began
-	under map[*Limit][]*group // those of mixed that have lanes under a limit; nil: not known yet
+	// For scopes, see forget.
+	mixed []*group            // parts that had several parts themselves when the choice began
+	under map[*Limit][]*group // groups in mixed with lanes under a limit; nil = not computed yet
 }
 
-// had is what the share has had, with what this choice has given to it.
+// had returns the past starts of the share, including those of this choice.
 func (g *group) had() float64 { return g.share.Had + float64(g.got)*g.cost }
 
-// first is where the group's next job stands.
+// first returns the place of the group's next job.
 func (g *group) first() place {
 	for len(g.parts) > 0 {
 		g = g.parts[0]
@@ -33,17 +33,17 @@ func (g *group) first() place {
 	return g.lanes[0]
 }
 
-// place is that of a scope in a line.
+// place returns the place of a scope in a line.
 func (g *group) place() place {
 	first := g.first()
 	first.key, first.group = g.key(), g
 	return first
 }
 
-// key is that of the group's next job, or a bound before it. The bound of a lane that has
-// to be read on is none of a whole of several parts: the lane may turn out to have no more
-// jobs of that priority, and another part's job stand before it. So the whole stands before
-// all jobs of the priority until the lane was read.
+// key returns the key of the group's next job, or a lower bound for it. The bound of a lane
+// that must be read on is not valid for a whole of several parts: the lane may turn out to
+// have no more jobs of that priority, and another part's job may come before it. So until
+// the lane is read, the whole comes before all jobs of the priority.
 func (g *group) key() Key {
 	for len(g.parts) == 1 {
 		g = g.parts[0]
@@ -58,7 +58,7 @@ func (g *group) key() Key {
 // empty reports whether no lane is left.
 func (g *group) empty() bool { return len(g.parts) == 0 && len(g.lanes) == 0 }
 
-// order makes heaps of what was added.
+// order turns the added parts and lanes into heaps.
 func (g *group) order() {
 	for _, p := range g.parts {
 		p.order()
@@ -81,7 +81,7 @@ func (g *group) drop(startable func(*Lane) bool) {
 	g.uncover(startable)
 }
 
-// change puts the lane of the first job where its next job belongs.
+// change moves the lane of the first job to the place of its next job.
 func (g *group) change(next place, startable func(*Lane) bool) {
 	if len(g.parts) == 0 {
 		g.lanes[0] = next
@@ -93,7 +93,8 @@ func (g *group) change(next place, startable func(*Lane) bool) {
 	g.uncover(startable)
 }
 
-// charge records that the first job was taken. The caller then changes or drops its lane.
+// charge records that the first job was taken. After it, the caller changes or drops its
+// lane.
 func (g *group) charge() {
 	g.got++
 	if len(g.parts) > 0 {
@@ -101,7 +102,7 @@ func (g *group) charge() {
 	}
 }
 
-// settle puts the first part where it belongs by now.
+// settle moves the first part to its current place.
 func (g *group) settle() {
 	if g.parts[0].empty() {
 		heap.Pop(&g.parts)
@@ -110,10 +111,11 @@ func (g *group) settle() {
 	heap.Fix(&g.parts, 0)
 }
 
-// groups are those of a choice, by their shares.
+// groups contains the groups of a choice, by their shares.
 type groups map[*Share]*group
 
-// of returns the group of a share. got is what the choice has given to shares so far.
+// of returns the group of a share. got contains the starts that the choice has given to
+// shares so far.
 func (s groups) of(share *Share, got map[*Share]int) *group {
 	if found := s[share]; found != nil {
 		return found
@@ -127,7 +129,7 @@ func (s groups) of(share *Share, got map[*Share]int) *group {
 	return found
 }
 
-// keep notes what the shares got, for the rest of the choice.
+// keep records the starts of the shares, for the rest of the choice.
 func (s groups) keep(got map[*Share]int) {
 	for share, group := range s {
 		got[share] = group.got
@@ -144,7 +146,7 @@ func (g *group) all(f func(place)) {
 	}
 }
 
-// parts is a heap of groups by priority, then by what they have had.
+// parts is a heap of groups by priority, then by their past starts.
 type parts []*group
 
 func (p parts) Len() int      { return len(p) }

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Key is where a ready job stands among all.
+// Key is the position of a ready job among all.
 type Key struct {
-	Turn        int16 // priority, negated: small ones go first
+	Turn        int16 // negated priority: small values go first
 	StartBy, ID int64
 }
 
 // Front comes before every key.
 var Front = Key{Turn: math.MinInt16, StartBy: math.MinInt64, ID: math.MinInt64}
 
-// Compare orders keys.
+// Compare compares two keys.
 func (k Key) Compare(other Key) int {
 	switch {
 	case k.Turn != other.Turn:
@@ -26,36 +26,36 @@ func (k Key) Compare(other Key) int {
 	}
 }
 
-// Next is the first key that can come behind.
+// Next returns the first key that can follow.
 func (k Key) Next() Key { return Key{Turn: k.Turn, StartBy: k.StartBy, ID: k.ID + 1} }
 
-// Lane is a lane with what is known of its ready jobs. All of them are under
-// the same limits, so that a claim takes the first few of a lane or none.
+// Lane is a lane with its known ready jobs. All of them are under the same limits, so a
+// claim takes the first few jobs of a lane or none.
 type Lane struct {
 	ID     int32
 	Kind   string
 	Limits []*Limit
-	Tenant *Limit // that of them which is the tenant's own; nil if it has none
+	Tenant *Limit // the tenant's own limit among them; nil if it has none
 
-	Share *Share // of the tenant, where its scope is fair; nil: the lane goes by its keys
+	Share *Share // share of the tenant, if its scope is fair; nil = the lane is sorted by keys
 
-	From Key   // no job of the lane comes before it
-	Keys []Key // the first jobs, in order
-	All  bool  // there are no others
+	From Key   // lower bound for the lane's jobs
+	Keys []Key // first jobs, in order
+	All  bool  // whether there are no other jobs
 
-	rest bool // it stands for others, see Rests
+	rest bool // whether the lane stands for others, see Rests
 
-	// Others are the nodes that run the lane's jobs if this one does not. The
-	// jobs are then not picked, but what they are entitled to is left to them.
+	// Others are the nodes that run the lane's jobs if this one does not. In that case the
+	// jobs are not picked, but their entitlements are left to these nodes.
 	Others *Others
 }
 
-// Others are nodes that serve the same lanes.
+// Others is a set of nodes that serve the same lanes.
 type Others struct {
-	Idle int // jobs that they could start now
+	Idle int // number of jobs that they could start now
 }
 
-// First is where the lane's first job stands, or a bound before it.
+// First returns the key of the lane's first job, or a lower bound for it.
 func (l *Lane) First() Key {
 	if len(l.Keys) > 0 {
 		return l.Keys[0]
@@ -63,8 +63,8 @@ func (l *Lane) First() Key {
 	return l.From
 }
 
-// next is where the lane's n-th job stands, or a bound before it. known tells
-// which; ok is false if there is none.
+// next returns the key of the lane's n-th job, or a lower bound for it; known distinguishes
+// the two. ok is false if there is no such job.
 func (l *Lane) next(n int) (key Key, known, ok bool) {
 	switch {
 	case n < len(l.Keys):

@@ -5,78 +5,78 @@ import (
 	"sync"
 )
 
-// Ledger keeps what tenants have had of the starts of fair scopes, as one node knows it:
-// its own starts exactly, those of other nodes as they were last read.
+// Ledger records the tenants' past starts in fair scopes, from the point of view of one
+// node: its own starts exactly, those of other nodes as last read.
 //
-// Every account has two sums of starts times their cost by weight. had counts the starts of all
-// nodes. lead is what claims go by: the node's own starts since the last Refresh, and its
-// part of what the account was ahead by then. Every node takes back only its part: if each
-// of several nodes made up for the whole, they would overshoot.
+// Every account has two sums of starts times their cost by weight. had counts the starts of
+// all nodes. lead determines claims: it contains the node's own starts since the last
+// Refresh, and the node's part of the account's lead at that time. Every node compensates
+// only its part: if each of several nodes compensated the whole, they would overshoot.
 //
-// A claim raises the tenants that it finds to the least of those that the claim before
-// found: a tenant that comes back, or was at its cap, starts level with the others and has
-// saved nothing up. What is ahead is never more than what was started within a minute.
+// A claim raises the tenants that it finds to the minimum of those found by the previous
+// claim: a tenant that comes back, or was at its cap, starts level with the others and has
+// saved nothing up. A lead never exceeds the starts within a minute.
 type Ledger struct {
 	mu        sync.Mutex
 	bucket    int64
 	scopes    map[string]*scope
-	own       map[counted]int64 // all that this node has started, of recent buckets
-	unread    map[counted]bool  // those of own that other nodes cannot have read yet
-	others    map[counted]int64 // what was last read of other nodes, all together
+	own       map[counted]int64 // all starts of this node, in recent buckets
+	unread    map[counted]bool  // those in own that other nodes cannot have read yet
+	others    map[counted]int64 // last read totals of the other nodes
 	refreshed bool
 }
 
-// windowBuckets is how many buckets of ten seconds a minute touches.
+// windowBuckets is the number of ten-second buckets that overlap with a minute.
 const windowBuckets = 7
 
-// scope is what is kept of a fair scope.
+// scope contains the data of a fair scope.
 type scope struct {
 	families pot
-	nodes    int // that start jobs of it, this one included
+	nodes    int // number of nodes that start its jobs, including this one
 }
 
-// pot is the accounts that share one whole.
+// pot contains the accounts that share one whole.
 type pot struct {
 	accounts  map[string]*account
-	had, lead float64 // the least of the accounts that the last claim found
+	had, lead float64 // minimum of the accounts found by the last claim
 }
 
-// account is what a tenant or a family has had.
+// account contains the past starts of a tenant or a family.
 type account struct {
 	had, lead float64
-	active    bool // the last claim found jobs of it that could start
+	active    bool // whether the last claim found jobs of it that could start
 	recent    [windowBuckets]float64
-	at        int64 // bucket of the newest of recent
-	tenants   pot   // of a family
+	at        int64 // bucket of the newest entry in recent
+	tenants   pot   // for families
 }
 
-// counted names a number of starts.
+// counted identifies a number of starts.
 type counted struct {
 	scope, tenant string
 	bucket        int64
 }
 
-// Count is how many jobs of a tenant were started in a bucket.
+// Count is the number of a tenant's jobs started in a bucket.
 type Count struct {
 	Scope, Tenant string
 	Bucket        int64
 	Started       int64
-	Nodes         int // how many nodes have started them
+	Nodes         int // number of nodes that have started them
 }
 
-// NewLedger makes an empty ledger.
+// NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
 	return &Ledger{scopes: map[string]*scope{}, own: map[counted]int64{}, unread: map[counted]bool{}, others: map[counted]int64{}}
 }
 
-// Shares are the shares of one claim.
+// Shares contains the shares of one claim.
 type Shares struct {
 	ledger *Ledger
 	known  map[Party]*Share
-	wholes map[Party]*Share // families, and scopes: with some fields empty
+	wholes map[Party]*Share // families and scopes, with some fields empty
 }
 
-// Open returns the shares as they stand.
+// Open returns the current shares.
 func (l *Ledger) Open() *Shares {
 	return &Shares{ledger: l, known: map[Party]*Share{}, wholes: map[Party]*Share{}}
 }
@@ -101,7 +101,7 @@ func (s *Shares) Of(p Party) *Share {
 	return share
 }
 
-// whole returns the share of a family or scope, which is filled in when it is new.
+// whole returns the share of a family or scope. It calls fill for a new one.
 func (s *Shares) whole(name Party, fill func(*Share)) *Share {
 	share := s.wholes[name]
 	if share == nil {
@@ -112,8 +112,8 @@ func (s *Shares) whole(name Party, fill func(*Share)) *Share {
 	return share
 }
 
-// Charge records what a claim has started that looked at few lanes. It leaves as it was
-// which tenants have jobs.
+// Charge records the starts of a claim that read only few lanes. It does not change which
+// tenants have jobs.
 func (s *Shares) Charge(started map[Party]int) {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Shares) Charge(started map[Party]int) {
 	}
 }
 
-// Close records what a claim has found and started that looked at all lanes of its node.
+// Close records the findings and starts of a claim that read all lanes of its node.
 func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
 	found := map[Party]bool{}
 	for _, lane := range lanes {
@@ -145,7 +145,7 @@ func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
 	s.ledger.level(found)
 }
 
-// found raises the accounts of parties to the least of the claim before.
+// found raises the accounts of parties to the minimum of the previous claim.
 func (l *Ledger) found(parties map[Party]bool) {
 	for p := range parties {
 		of := l.scope(p.Scope)
@@ -177,7 +177,7 @@ func (l *Ledger) charge(p Party, n int, also func(a *account, more float64)) {
 	}
 }
 
-// level keeps which accounts a claim has found, and the least of them.
+// level records which accounts a claim has found, and their minimum.
 func (l *Ledger) level(parties map[Party]bool) {
 	pots := map[*pot]bool{}
 	for p := range parties {
@@ -207,7 +207,7 @@ func (l *Ledger) scope(name string) *scope {
 	return s
 }
 
-// account returns the account of a name. One that is new is level with the others.
+// account returns the account with a name. A new account is level with the others.
 func (p *pot) account(name string) *account {
 	a := p.accounts[name]
 	if a == nil {
@@ -220,12 +220,12 @@ func (p *pot) account(name string) *account {
 	return a
 }
 
-// floored is the lead of an account as a claim that finds it sees it.
+// floored returns the lead of an account from the point of view of a claim that finds it.
 func (p *pot) floored(a *account) float64 { return max(a.lead, p.lead) }
 
 func (p *pot) raise(a *account) { a.had, a.lead = max(a.had, p.had), max(a.lead, p.lead) }
 
-// level finds the least of the active accounts, if there are any.
+// level computes the minimum of the active accounts, if there are any.
 func (p *pot) level() {
 	had, lead := math.Inf(1), math.Inf(1)
 	for _, a := range p.accounts {

@@ -2,8 +2,8 @@ package dispatch
 
 import "maps"
 
-// Copy returns a ledger that says the same and goes its own way from now on: who only asks
-// what claims would do must not make accounts in the one that claims use.
+// Copy returns an independent copy of the ledger. Callers that only ask what claims would
+// do must not create accounts in the ledger of real claims.
 func (l *Ledger) Copy() *Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package dispatch
 
 import "math"
 
-// Unread returns what this node has started and other nodes cannot have read yet, as
-// totals of their buckets.
+// Unread returns the starts of this node that other nodes cannot have read yet, as totals
+// of their buckets.
 func (l *Ledger) Unread() []Count {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,10 +25,10 @@ func (l *Ledger) Written(counts []Count) {
 	}
 }
 
-// Refresh takes over what other nodes have started in the present bucket and the one
-// before, and begins the present bucket. Of what the first Refresh reads nothing is
-// charged: the node was not there to share it. party names a tenant of a scope; it is
-// asked for those that have to be charged.
+// Refresh adds the starts of other nodes in the current bucket and the one before, and
+// begins the current bucket. It does not charge what the first Refresh reads, because the
+// node was not there to share it. party returns the party of a tenant in a scope; it is
+// called for those that must be charged.
 func (l *Ledger) Refresh(bucket int64, others []Count, party func(scope, tenant string) Party) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +64,7 @@ func (l *Ledger) Refresh(bucket int64, others []Count, party func(scope, tenant 
 	}
 }
 
-// begin gives what was counted before the clock was read to the present bucket.
+// begin moves the counts from before the clock was read to the current bucket.
 func (l *Ledger) begin(bucket int64) {
 	for key, n := range l.own {
 		delete(l.own, key)
@@ -87,9 +87,9 @@ func (p *pot) begin(bucket int64) {
 	}
 }
 
-// refresh makes leads anew, of what accounts are ahead of the least, and forgets the
-// accounts that have had nothing for a minute. What all have had is taken from all, so that
-// sums stay so small that they are exact.
+// refresh recomputes leads from the distance of accounts to the minimum, and removes the
+// accounts without starts for a minute. It subtracts the common part from all sums, so that
+// they stay small enough to be exact.
 func (p *pot) refresh(bucket int64, nodes int) {
 	p.level()
 	least := p.had
@@ -105,9 +105,9 @@ func (p *pot) refresh(bucket int64, nodes int) {
 	}
 }
 
-// takenBackBy is what a node divides by of what an account is ahead. Several nodes see
-// each other's starts a second late: if all of them together took back all of it, they
-// would swing to and fro.
+// takenBackBy returns the divisor for the part of an account's lead that a node
+// compensates. Several nodes see each other's starts a second late: if together they
+// compensated everything, they would oscillate.
 func takenBackBy(nodes int) float64 {
 	if nodes == 1 {
 		return 1
@@ -115,13 +115,13 @@ func takenBackBy(nodes int) float64 {
 	return 2 * float64(nodes)
 }
 
-// note adds to what was had in a bucket.
+// note adds starts to a bucket.
 func (a *account) note(bucket int64, more float64) {
 	a.forget(bucket)
 	a.recent[slot(bucket)] += more
 }
 
-// sum is what was had within a minute.
+// sum returns the starts within a minute.
 func (a *account) sum(bucket int64) (sum float64) {
 	a.forget(bucket)
 	for _, had := range a.recent {

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Limit is what a cap and a rate leave to a claim. The claim has locked it: no other
-// claim starts jobs under it meanwhile.
+// Limit contains what a cap and a rate leave to a claim. The claim has locked it, so no
+// other claim starts jobs under it at the same time.
 type Limit struct {
 	ID  int32
-	Cap int // jobs that run or wait for a callback at once; zero: any number
-	Min int // of a tenant: jobs that it is guaranteed
+	Cap int // jobs that run or wait for a callback concurrently; zero = unlimited
+	Min int // for tenants: number of guaranteed jobs
 
-	Rate  float64 // starts per second; zero: any number
-	Burst int     // starts saved up, at most
+	Rate  float64 // starts per second; zero = unlimited
+	Burst int     // maximum number of saved-up starts
 
-	Used   int     // jobs that hold it now
-	Tokens float64 // starts saved up now
+	Used   int     // number of jobs that currently hold it
+	Tokens float64 // number of saved-up starts
 }
 
-// Refill adds the tokens of a span of time, never more than the burst holds.
-// A clock that was set back adds none.
+// Refill adds the tokens of a period, up to the burst. It adds none if the clock was set
+// back.
 func (l *Limit) Refill(elapsed time.Duration) {
 	if l.Rate <= 0 {
 		return
@@ -28,7 +28,7 @@ func (l *Limit) Refill(elapsed time.Duration) {
 	l.Tokens = min(float64(l.Burst), l.Tokens+max(0, elapsed.Seconds())*l.Rate)
 }
 
-// Room is how many jobs may start now.
+// Room returns the number of jobs that may start now.
 func (l *Limit) Room() int {
 	room := math.MaxInt
 	if l.Cap > 0 {
@@ -40,13 +40,14 @@ func (l *Limit) Room() int {
 	return room
 }
 
-// Full reports whether as many jobs run as the cap allows.
+// Full reports whether the number of running jobs has reached the cap.
 func (l *Limit) Full() bool { return l.Cap > 0 && l.Used >= l.Cap }
 
-// NextToken is how long it is until a start is saved up; zero if there is one.
+// NextToken returns the time until a start is saved up, or zero if there is one.
 func (l *Limit) NextToken() time.Duration { return l.TokenAfter(0) }
 
-// TokenAfter is how long it is until a start is saved up beyond those that some jobs take.
+// TokenAfter returns the time until a start is saved up in addition to those for the given
+// number of jobs.
 func (l *Limit) TokenAfter(jobs int) time.Duration {
 	need := float64(jobs) + 1
 	if l.Rate <= 0 || l.Tokens >= need {
@@ -55,7 +56,8 @@ func (l *Limit) TokenAfter(jobs int) time.Duration {
 	return saturated((need - l.Tokens) / l.Rate * float64(time.Second))
 }
 
-// saturated is a number of nanoseconds, or the longest duration: rates may be tiny.
+// saturated converts nanoseconds to a duration, limited to the longest duration, because
+// rates may be tiny.
 func saturated(nanoseconds float64) time.Duration {
 	if nanoseconds >= math.MaxInt64 {
 		return math.MaxInt64
@@ -63,5 +65,5 @@ func saturated(nanoseconds float64) time.Duration {
 	return time.Duration(math.Ceil(nanoseconds))
 }
 
-// lacks is how many more jobs the minimum promises.
+// lacks returns the number of jobs missing to the minimum.
 func (l *Limit) lacks() int { return max(0, l.Min-l.Used) }

@@ -5,28 +5,27 @@ import (
 	"slices"
 )
 
-// place is a lane where its next job stands.
+// place is a lane at the position of its next job.
 type place struct {
 	lane  *Lane
 	key   Key
-	known bool   // else key only bounds it
-	group *group // of a fair scope, of which the lane is the first; nil: it is none
+	known bool   // whether key is exact, as opposed to a lower bound
+	group *group // fair scope of which the lane is the first; nil = none
 }
 
-// line is all lanes that a choice takes from. The lanes of a fair scope have one place in it
-// together.
+// line contains all lanes of a choice. The lanes of a fair scope share one place.
 type line struct {
-	lanes     places // those of no scope
+	lanes     places // lanes outside of fair scopes
 	scopes    scopes
 	startable func(*Lane) bool
 
-	// closed is why lanes cannot start a job any more, of which scopes do not know yet. What
-	// closes lanes is of the lane as well that has just started one: while that is open,
-	// so are all that were.
+	// closed is the reason why lanes cannot start a job any more, if scopes do not know it
+	// yet. Limits that close lanes also apply to the lane that has just started a job: while
+	// that lane is open, so are all that were.
 	closed closing
 }
 
-// first is the first place.
+// first returns the first place.
 func (l *line) first() (first place, any bool) {
 	if !l.closed.none() {
 		for _, scope := range l.scopes {
@@ -56,7 +55,7 @@ func (l *line) drop(first place) {
 	l.fixFirstScope()
 }
 
-// change puts the first lane where its next job belongs.
+// change moves the first lane to the place of its next job.
 func (l *line) change(first, next place) {
 	if first.group == nil {
 		l.lanes[0] = next
@@ -67,7 +66,7 @@ func (l *line) change(first, next place) {
 	l.fixFirstScope()
 }
 
-// fixFirstScope puts the first scope where its next job belongs.
+// fixFirstScope moves the first scope to the place of its next job.
 func (l *line) fixFirstScope() {
 	if l.scopes[0].empty() {
 		heap.Pop(&l.scopes)
@@ -76,7 +75,7 @@ func (l *line) fixFirstScope() {
 	heap.Fix(&l.scopes, 0)
 }
 
-// each is the places of all lanes one by one.
+// each returns the places of all lanes individually.
 func (l *line) each() []place {
 	all := slices.Clone(l.lanes)
 	for _, scope := range l.scopes {

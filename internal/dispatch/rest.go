@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// ByShare orders two lanes of fair scopes, of which it is known where they begin, about as
-// a choice does: a caller with very many of them reads the first.
+// ByShare compares two lanes of fair scopes with known first keys, in approximately the
+// order of a choice: a caller with very many lanes reads the first ones.
 func ByShare(a *Share, from Key, b *Share, other Key) int {
 	return cmp.Or(cmp.Compare(from.Turn, other.Turn), cmp.Compare(a.Of.Had, b.Of.Had), from.Compare(other))
 }
 
-// Rests stand for the lanes of fair scopes that were not read, given the first by ByShare
-// of each scope: none of the others comes before it, whatever the choice takes. Of a family
-// that was read in part, another one stands for the rest of the family: which of its tenants
-// is first does not follow from where their jobs begin. A rest that a choice asks for means
-// that these lanes are to be read.
+// Rests stand for the lanes of fair scopes that were not read. A rest is created from the
+// first unread lane by ByShare of each scope, and no unread lane can come before it,
+// whatever the choice takes. For a family that was partly read, another rest stands for the
+// rest of the family, because the order of its tenants does not follow from where their
+// jobs begin. If a choice asks for a rest, its lanes must be read.
 //
-// The keys are scopes, and the families that were read in part; their lane is nil as long as
-// none is left out.
+// The keys are scopes, and the families that were partly read; the lane is nil as long as
+// no lane is left out.
 type Rests map[*Share]*Lane
 
-// Read tells that a lane was read. It comes before all that are added.
+// Read records that a lane was read. It must be called before all calls of Add.
 func (r Rests) Read(share *Share) { r[share.Of] = nil }
 
-// Add adds a lane that was not read. The lanes of a scope come in order.
+// Add adds a lane that was not read. The lanes of a scope must be added in order.
 func (r Rests) Add(share *Share, from Key) {
 	family := share.Of
 	rest, read := r[family]
@@ -39,11 +39,12 @@ func (r Rests) Add(share *Share, from Key) {
 	}
 }
 
-// frontOf comes before every key of a priority: the tenant with the least may be another
-// than the one with the first job.
+// frontOf returns a key before every key of a priority: the tenant with the least starts
+// may be another one than that of the first job.
 func frontOf(turn int16) Key { return Key{Turn: turn, StartBy: Front.StartBy, ID: Front.ID} }
 
-// newRest is a lane of a family. So much weight leaves it where it is, whatever is taken.
+// newRest returns a lane of a family. Its large weight keeps it in place, whatever is
+// taken.
 func newRest(family *Share, had float64, from Key) *Lane {
 	return &Lane{From: from, rest: true, Share: &Share{Weight: math.MaxInt32, Had: had, Of: family}}
 }

@@ -2,39 +2,40 @@ package dispatch
 
 import "math"
 
-// startCost is what a start costs a tenant of weight one. All weights up to 22 divide it, so
-// that tenants who have had what their weights entitle them to have had the same.
+// startCost is the cost of a start for a tenant of weight one. It is divisible by all
+// weights up to 22, so that tenants with exactly the starts that their weights entitle them
+// to have equal sums.
 const startCost = 232_792_560
 
-// costOf is what a start costs by weight. It is a whole number, of which sums are exact: jobs
-// that several claims take one after the other are those that one claim takes.
+// costOf returns the cost of a start by weight. It is an integer, so that sums are exact:
+// several successive claims take the same jobs as a single one.
 func costOf(weight int) float64 { return max(1, math.Round(startCost/float64(max(1, weight)))) }
 
-// Share is what a tenant gets of the starts of a fair scope: a queue, or all queues that
-// follow the cluster's order. Tenants share the starts of their family, which are those
-// with the same parent, and families share the starts of the scope.
+// Share is a tenant's share of the starts in a fair scope: a queue, or all queues that
+// follow the cluster's order. Tenants share the starts of their family, which consists of
+// the tenants with the same parent, and families share the starts of the scope.
 type Share struct {
-	Weight int     // beside others of the same whole; less than one counts as one
+	Weight int     // relative to others of the same whole; less than one counts as one
 	Had    float64 // starts times their Cost, since others of the same whole had none
-	Of     *Share  // the whole: of a tenant its family, of a family the scope; nil: it is the scope
+	Of     *Share  // the whole: for a tenant its family, for a family the scope; nil for the scope itself
 
-	party Party // of a tenant
+	party Party // for tenants
 }
 
-// Cost is how much more the share has had after a start.
+// Cost returns the increase of Had by a start.
 func (s *Share) Cost() float64 { return costOf(s.Weight) }
 
 // Party is the tenant of a lane in a fair scope.
 type Party struct {
-	Scope  string // the queue, empty for all that follow the cluster's order
+	Scope  string // the queue, or empty for all queues that follow the cluster's order
 	Tenant string
-	Family string // the tenant's parent, or the tenant itself
+	Family string // parent of the tenant, or the tenant itself
 
 	Weight, FamilyWeight int
 }
 
-// runnable reports whether the lane has a job that could start, as far as is known. A
-// lane that was not read may have: its tenant must not lose what it is behind by.
+// runnable reports whether the lane has a job that could start, as far as is known. A lane
+// that was not read may have one: its tenant must not lose its arrears.
 func (l *Lane) runnable() bool {
 	for _, limit := range l.Limits {
 		if limit.Room() <= 0 {

@@ -13,9 +13,9 @@ func Spent(picks []Pick) map[*Limit]int {
 	return spent
 }
 
-// NextToken is how long it is, after the picks have started, until a job may
-// start that nothing but a rate keeps waiting. It is negative if there is none.
-// A job that waits for a slot is not meant: the call that frees one wakes the nodes.
+// NextToken returns the time, after the picks have started, until a job may start that only
+// a rate holds back. It is negative if there is none. It ignores jobs that wait for a slot,
+// because the call that frees one wakes the nodes.
 func NextToken(lanes []*Lane, picks []Pick) time.Duration {
 	spent, taken := Spent(picks), map[*Lane]int{}
 	for _, pick := range picks {
@@ -33,8 +33,8 @@ func NextToken(lanes []*Lane, picks []Pick) time.Duration {
 	return next
 }
 
-// wait is how long the rates keep the lane's next job waiting; zero if they do
-// not, or if it waits for a slot.
+// wait returns how long the rates hold back the lane's next job, or zero if they do not, or
+// if it waits for a slot.
 func (l *Lane) wait(spent map[*Limit]int) (longest time.Duration) {
 	for _, limit := range l.Limits {
 		after := *limit

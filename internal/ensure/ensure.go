@@ -1,4 +1,5 @@
-// Package ensure compares what is stored with what a program declares, field by field.
+// Package ensure compares stored objects with the declarations of a program, field by
+// field.
 package ensure
 
 import (
@@ -13,7 +14,8 @@ import (
 	"unicode"
 )
 
-// Difference is what callers call a field that was not as declared.
+// Difference is the caller's type for a field whose stored value differed from its declared
+// value.
 type Difference interface {
 	~struct {
 		Field string
@@ -22,8 +24,9 @@ type Difference interface {
 	}
 }
 
-// Retry calls f until it fails with none of the errors that it fails with when another
-// change came before its own. It gives up after ten calls and returns the last error.
+// Retry calls f again while f returns one of the errors in overtaken. These errors mean that
+// a concurrent change came first. After ten calls, Retry gives up and returns the last
+// error.
 func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	const tries = 10
 	for try := 1; ; try++ {
@@ -34,9 +37,9 @@ func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	}
 }
 
-// Owned lists the fields that a declaration sets: those that are neither zero nor an empty list
-// or map, the fields of structs within one by one. It leaves out some fields of the outer struct or, as
-// "Job.ID", of one within, and fields that are not exported.
+// Owned returns the paths of the fields that a declaration sets: those that are neither zero
+// nor an empty list or map. It lists the fields of nested structs individually. It omits
+// unexported fields and the paths in without, such as "Job.ID".
 func Owned(declared any, without ...string) []string {
 	return owned(reflect.ValueOf(declared), "", without)
 }
@@ -64,14 +67,14 @@ func empty(value reflect.Value) bool {
 	return value.IsZero()
 }
 
-// Copy sets fields of a struct to those of another.
+// Copy copies the fields at the given paths from one struct to another.
 func Copy[T any](into *T, from *T, paths []string) {
 	for _, path := range paths {
 		at(into, path).Set(at(from, path))
 	}
 }
 
-// Differences returns the fields in which two structs differ.
+// Differences returns the fields at the given paths in which two structs differ.
 func Differences[D Difference, T any](was, is *T, paths []string) (found []D) {
 	for _, path := range paths {
 		if before, after := at(was, path), at(is, path); !equal(before, after) {
@@ -81,7 +84,7 @@ func Differences[D Difference, T any](was, is *T, paths []string) (found []D) {
 	return found
 }
 
-// at is a field of a struct within a struct.
+// at returns a field of a possibly nested struct.
 func at(in any, path string) reflect.Value {
 	value := reflect.ValueOf(in).Elem()
 	for name := range strings.SplitSeq(path, ".") {
@@ -90,8 +93,8 @@ func at(in any, path string) reflect.Value {
 	return value
 }
 
-// equal reports whether two values mean the same: instants may be in other zones, and
-// documents have other blanks, than when they were stored.
+// equal reports whether two values mean the same: stored instants may have another zone,
+// and stored documents other whitespace.
 func equal(a, b reflect.Value) bool {
 	switch x := a.Interface().(type) {
 	case time.Time:
@@ -110,7 +113,7 @@ func compact(document json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// show is a value for people.
+// show formats a value for people.
 func show(value reflect.Value) string {
 	switch x := value.Interface().(type) {
 	case json.RawMessage:
@@ -125,7 +128,8 @@ func show(value reflect.Value) string {
 	return string(text)
 }
 
-// fieldName is a path as errors name fields: "Job.MaxAttempts" is "job.max_attempts".
+// fieldName converts a path to the form used in errors: "Job.MaxAttempts" is
+// "job.max_attempts".
 func fieldName(path string) string {
 	var name strings.Builder
 	last := '.'

@@ -1,5 +1,5 @@
-// Package envelope is the form in which package seal stores documents: an object with one
-// member, the sealed bytes. Stores know the form, not what is in it.
+// Package envelope defines the form in which package seal stores documents: an object with
+// a single member, the sealed bytes. Stores know the form, but not the contents.
 package envelope
 
 import (
@@ -9,18 +9,18 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// envelope is what a database has instead of a document.
+// envelope is stored in the database instead of a document.
 type envelope struct {
 	Sealed []byte `json:"$sealed"`
 }
 
-// Name is the name of the one member.
+// Name is the name of the only member.
 const Name = "$sealed"
 
-// Put returns the document that stands for sealed bytes.
+// Put returns the envelope of sealed bytes.
 func Put(sealed []byte) (json.RawMessage, error) { return json.Marshal(envelope{sealed}) }
 
-// Take returns the sealed bytes of an envelope. It reports false for any other document.
+// Take returns the sealed bytes of an envelope. It returns false for any other document.
 func Take(document []byte) (sealed []byte, is bool) {
 	if head := document[:min(len(document), 2*len(Name)+4)]; !bytes.Contains(head, []byte(`"`+Name+`"`)) {
 		return nil, false
@@ -34,9 +34,9 @@ func Take(document []byte) (sealed []byte, is bool) {
 	return found.Sealed, true
 }
 
-// TooLong reports whether a document is longer than MaxArgs. The size of what was sealed
-// counts, not of what sealing has made of it: that is longer by a third, and package seal has
-// checked it before.
+// TooLong reports whether a document is longer than MaxArgs. It checks the size before
+// sealing, which increases the size by a third; package seal has already checked sealed
+// documents.
 func TooLong(document []byte) bool {
 	if len(document) <= fairlead.MaxArgs {
 		return false
@@ -45,7 +45,8 @@ func TooLong(document []byte) bool {
 	return !is
 }
 
-// NormalizeJobs is fairlead.NormalizeJobs for stores, which may get jobs whose args are sealed.
+// NormalizeJobs calls fairlead.NormalizeJobs for a store, which may receive jobs with
+// sealed args.
 func NormalizeJobs(jobs []*fairlead.Job) error {
 	for _, job := range jobs {
 		if job != nil && len(job.Args) > fairlead.MaxArgs && !TooLong(job.Args) {

@@ -9,20 +9,20 @@ import (
 	"os/exec"
 )
 
-// apt installs Debian packages without letting them start their services: tests run their
-// own servers, and the machine's owner asked for no others.
+// apt installs Debian packages without starting their services: tests run their own
+// servers, and the machine's owner has requested no others.
 type apt struct {
 	program string
-	// policy is the script that Debian's packages ask whether they may start a service
+	// policy is the script that Debian packages call to check whether they may start a service
 	// (see invoke-rc.d(8)).
 	policy string
 }
 
-// noServices is a policy that forbids services. Its comment identifies it if an
-// interrupted installation leaves it behind.
+// noServices is a policy that forbids services. Its comment identifies it if an interrupted
+// installation leaves it behind.
 const noServices = "#!/bin/sh\n# Temporary: fairlead's tests are installing packages.\nexit 101\n"
 
-// install refreshes the package lists only if they prove missing or stale: refreshing
+// install refreshes the package lists only if they are missing or out of date: a refresh
 // takes longer than most installations.
 func (a apt) install(ctx context.Context, packages ...string) (err error) {
 	restore, err := a.forbidServices()
@@ -36,8 +36,8 @@ func (a apt) install(ctx context.Context, packages ...string) (err error) {
 	}
 	updateErr := a.run(ctx, "update")
 	if err := a.run(ctx, arguments...); err != nil {
-		// If the installation succeeds, a failed update does not matter: perhaps a
-		// foreign repository is out of reach.
+		// A failed update does not matter if the installation succeeds: an unrelated repository
+		// may be unreachable.
 		return errors.Join(updateErr, err)
 	}
 	return nil
@@ -54,9 +54,9 @@ func (a apt) run(ctx context.Context, arguments ...string) error {
 	return nil
 }
 
-// forbidServices puts the policy in force and returns the function that restores the
-// previous one. The previous one is kept next to it meanwhile, so that the next
-// installation recovers it if this one is interrupted.
+// forbidServices installs the policy and returns the function that restores the previous
+// one. The previous policy is stored next to it, so that the next installation can recover
+// it if this one is interrupted.
 func (a apt) forbidServices() (restore func() error, err error) {
 	previous := a.policy + ".before-fairlead-testdb"
 	if current, err := os.ReadFile(a.policy); err == nil && string(current) != noServices {

@@ -1,7 +1,8 @@
-// Package install installs the Debian packages that tests need, where that is welcome.
+// Package install installs the Debian packages that tests need, where that is allowed.
 //
 // It installs as root in a container or in CI. On any other machine it installs only if
-// INSTALL_DEPS=1 asks for it: a developer's machine is not ours to change.
+// INSTALL_DEPS=1 is set, because tests must not change a developer's machine without
+// permission.
 package install
 
 import (
@@ -15,17 +16,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/usercache"
 )
 
-// Env allows ("1") or forbids ("0") installing packages, whatever the machine is.
+// Env is the environment variable that allows ("1") or forbids ("0") installing packages on
+// any machine.
 const Env = "INSTALL_DEPS"
 
-// Allowed returns nil if packages may be installed here, otherwise an error that says why
-// not.
+// Allowed returns nil if packages may be installed here, and otherwise an error with the
+// reason.
 func Allowed() error {
 	return host{root: "/", euid: os.Geteuid(), getenv: os.Getenv, lookPath: exec.LookPath}.allowed()
 }
 
-// Packages installs Debian packages. It fails if that is not allowed. Of several processes
-// one installs at a time.
+// Packages installs Debian packages. It returns an error if that is not allowed. If several
+// processes call it, they install one after the other.
 func Packages(ctx context.Context, packages ...string) error {
 	if err := Allowed(); err != nil {
 		return err
@@ -42,9 +44,9 @@ func Packages(ctx context.Context, packages ...string) error {
 	return usercache.WithLock(filepath.Join(dir, "apt.lock"), func() error { return machine.install(ctx, packages...) })
 }
 
-// host is the machine that we run on.
+// host is the current machine.
 type host struct {
-	root     string // of its file system
+	root     string // root of the file system
 	euid     int
 	getenv   func(string) string
 	lookPath func(string) (string, error)

@@ -1,4 +1,4 @@
-// Package joint lets many callers share the answers to one question.
+// Package joint shares the result of one query among many callers.
 package joint
 
 import (
@@ -8,43 +8,43 @@ import (
 	"time"
 )
 
-// Call asks one question on behalf of all callers that wait for its answer. However
-// many callers there are, one run is under way at a time and runs are apart, so the
-// load that callers can cause has a bound. A caller never gets an answer that is
-// older than its question: it waits for a run that begins after it came.
+// Call performs a query on behalf of all callers that wait for its result. However many
+// callers there are, only one run is in progress at a time, and there are pauses between
+// runs. This limits the load. A caller never receives a result older than its call, because
+// it waits for a run that begins after the call.
 type Call[T any] struct {
-	// Ask answers the question.
+	// Ask performs the query.
 	Ask func(ctx context.Context) (T, error)
-	// Patience bounds one run.
+	// Patience limits the duration of one run.
 	Patience time.Duration
-	// Pause is the least time between the end of a run and the next one.
+	// Pause is the minimum time between the end of a run and the next one.
 	Pause time.Duration
-	// LongestPause bounds the pause after a run that took long; see pauseFactor.
+	// LongestPause limits the pause after a long run; see pauseFactor.
 	LongestPause time.Duration
 
 	mu      sync.Mutex
-	waiting *run[T] // has not begun; nil: no caller waits for one
-	last    *run[T] // the newest, begun or not
+	waiting *run[T] // next run, which has not begun; nil = no waiting callers
+	last    *run[T] // newest run, begun or not
 }
 
-// pauseFactor is how many times longer than a run the pause after it is, so that
-// runs take a tenth of the time at most.
+// pauseFactor is the length of the pause after a run as a multiple of the run's duration.
+// It limits runs to a tenth of the time.
 const pauseFactor = 9
 
-// run is one time that the question is asked.
+// run is one execution of the query.
 type run[T any] struct {
-	before *run[T]       // must have ended first; nil: there is none
-	done   chan struct{} // closed when what follows is set
+	before *run[T]       // must end first; nil = none
+	done   chan struct{} // closed when the following fields are set
 	answer T
 	err    error
-	free   time.Time // when the next run may begin
+	free   time.Time // earliest start of the next run
 }
 
 var errInterrupted = errors.New("the query was interrupted")
 
-// Do returns the answer of a run that begins after the call. It fails as the run
-// does, or with the cause of ctx. A caller that runs on behalf of others returns
-// after the run even if its own ctx has ended.
+// Do returns the result of a run that begins after the call to Do. It returns the run's
+// error, or the cause of ctx if ctx ends first. If a caller executes the run on behalf of
+// others, Do returns to that caller only after the run, even if ctx has ended.
 func (c *Call[T]) Do(ctx context.Context) (answer T, err error) {
 	r, leads := c.join()
 	if leads {
@@ -58,7 +58,7 @@ func (c *Call[T]) Do(ctx context.Context) (answer T, err error) {
 	}
 }
 
-// join returns the run that comes next, and whether the caller has to lead it.
+// join returns the next run, and whether the caller must execute it.
 func (c *Call[T]) join() (next *run[T], leads bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,10 +69,10 @@ func (c *Call[T]) join() (next *run[T], leads bool) {
 	return c.waiting, leads
 }
 
-// lead waits for the turn of a run and carries it out.
+// lead waits for the turn of a run and executes it.
 func (c *Call[T]) lead(ctx context.Context, r *run[T]) {
 	if r.before != nil {
-		<-r.before.done // bounded: it has begun, or waits for one that has
+		<-r.before.done // limited, because that run has begun or waits for one that has
 		time.Sleep(time.Until(r.before.free))
 		r.before = nil
 	}

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// decoded is a text, and where each of its bytes stands in the text that it was decoded from.
+// decoded is a decoded string with the position of each byte in the original string.
 type decoded struct {
 	text string
-	at   []int32 // where each byte begins, and where the last one ends; nil: all bytes stand where they stood
-	size int     // of the original text
+	at   []int32 // start of each byte, and end of the last one; nil = positions are unchanged
+	size int     // length of the original string
 }
 
-// from returns where a byte begins in the original text.
+// from returns the start of a byte in the original string.
 func (d decoded) from(i int) int {
 	if d.at == nil {
 		return i
@@ -22,9 +22,9 @@ func (d decoded) from(i int) int {
 	return int(d.at[i])
 }
 
-// decode resolves the escapes of a text once: those of JSON and Go strings, of URLs and forms, and
-// of HTML. It reports false if there are none. An escape that is cut off at the end of the text is
-// left out.
+// decode resolves the escapes of a string once: those of JSON and Go strings, of URLs and
+// forms, and of HTML. It returns false if there are none. It drops an escape that is cut
+// off at the end of the string.
 func (d decoded) decode() (decoded, bool) {
 	first := strings.IndexAny(d.text, `\%&+`)
 	if first < 0 {
@@ -58,8 +58,8 @@ func (d decoded) decode() (decoded, bool) {
 	return decoded{text: string(out), at: append(at, int32(d.from(i))), size: d.size}, changed
 }
 
-// escape appends what the escape stands for that a text begins with: the size is zero if there is
-// none. It reports false if the text ends within an escape.
+// escape appends the meaning of the escape at the start of a string; size is zero if there
+// is none. It returns false if the string ends within an escape.
 func escape(out []byte, text string) (after []byte, size int, whole bool) {
 	switch text[0] {
 	case '+': // in queries and forms
@@ -74,7 +74,7 @@ func escape(out []byte, text string) (after []byte, size int, whole bool) {
 	return out, 0, true
 }
 
-// hexByte reads two digits.
+// hexByte parses two digits.
 func hexByte(out []byte, text string, from int) (after []byte, size int, whole bool) {
 	code, size, whole := hexCode(text, from, 2)
 	if size > 0 {
@@ -83,7 +83,7 @@ func hexByte(out []byte, text string, from int) (after []byte, size int, whole b
 	return out, size, whole
 }
 
-// hexRune reads the digits of a character.
+// hexRune parses the digits of a character.
 func hexRune(out []byte, text string, digits int) (after []byte, size int, whole bool) {
 	code, size, whole := hexCode(text, 2, digits)
 	if size > 0 {
@@ -92,7 +92,7 @@ func hexRune(out []byte, text string, digits int) (after []byte, size int, whole
 	return out, size, whole
 }
 
-// hexCode reads digits of a number. The size counts what stands before them too.
+// hexCode parses the digits of a number. The size includes the characters before them.
 func hexCode(text string, from, digits int) (code uint32, size int, whole bool) {
 	given := text[min(from, len(text)):min(from+digits, len(text))]
 	for _, digit := range []byte(given) {
@@ -111,7 +111,7 @@ func hexCode(text string, from, digits int) (code uint32, size int, whole bool) 
 	return code, from + digits, true
 }
 
-// simple are the escapes of one letter in JSON and in Go.
+// Single-letter escapes of JSON and Go.
 const (
 	simple = `ntrbfav"\/'`
 	stands = "\n\t\r\b\f\a\v\"\\/'"
@@ -147,10 +147,10 @@ func backslash(out []byte, text string) (after []byte, size int, whole bool) {
 	return out, 0, true
 }
 
-// entities are those of HTML that stand for signs of markup.
+// entities contains the HTML entities for markup characters.
 var entities = map[string]byte{"quot": '"', "amp": '&', "lt": '<', "gt": '>', "apos": '\'', "nbsp": ' '}
 
-// longestEntity bounds what is looked at for the end of an entity.
+// longestEntity limits the search for the end of an entity.
 const longestEntity = len("&#x0010FFFF;")
 
 func entity(out []byte, text string) (after []byte, size int, whole bool) {

@@ -6,24 +6,26 @@ import (
 	"strings"
 )
 
-// cutMark stands where a text was cut.
+// cutMark marks the place where a string was truncated.
 const cutMark = "…"
 
-// longestForm is how many bytes of a form are compared at once. A longer form is found by its
-// pieces, so each of them is masked wherever it occurs, and the time of a search is bounded.
+// longestForm is the maximum length in bytes of a form that is compared at once. Longer
+// forms are found by their pieces, so each piece is masked wherever it occurs, and the
+// duration of a search is limited.
 const longestForm = 256
 
-// maxDepth is how often a text is decoded: JSON within JSON within a quoted error is three.
+// maxDepth limits the number of decoding passes: JSON within JSON within a quoted error
+// takes three.
 const maxDepth = 4
 
-// finder finds forms in texts: in a text as it is, and in what it decodes to.
+// finder searches for forms in strings: in a string as it is, and in its decoded versions.
 type finder struct {
 	forms map[head][]string // by their first bytes
 	short []string          // forms with fewer bytes than a head
 	first [1 << 12 / 64]uint64
 }
 
-// head is the first bytes of a form.
+// head contains the first bytes of a form.
 type head uint32
 
 const headBytes = 4
@@ -32,13 +34,14 @@ func headOf(text string) head {
 	return head(text[0]) | head(text[1])<<8 | head(text[2])<<16 | head(text[3])<<24
 }
 
-// bit is the place of a head in a set that tells most other heads from those of forms.
+// bit returns the position of a head in a set that excludes most heads that do not belong
+// to forms.
 func (h head) bit() (word int, bit uint64) {
 	hash := uint32(h) * 2654435761 >> 20
 	return int(hash / 64), 1 << (hash % 64)
 }
 
-// add adds a form to what is searched for.
+// add adds a form to search for.
 func (f *finder) add(form string) {
 	for ; len(form) > longestForm; form = form[min(longestForm, len(form)-longestForm):] {
 		f.addPiece(form[:longestForm])
@@ -65,14 +68,15 @@ func (f *finder) addPiece(form string) {
 	f.first[word] |= bit
 }
 
-// span is a part of a text.
+// span is a part of a string.
 type span struct{ from, to int }
 
-// mask replaces the forms in a text. The beginning of a form at the end of the text is masked if it
-// is half of the form, and at the end of a text that was cut however short it is.
+// mask replaces the forms in a string. It masks the beginning of a form at the end of the
+// string if that is at least half of the form, or, at the end of a truncated string, any
+// beginning.
 //
-// A text with the mark of a cut is searched twice: as a whole, because a form may have that sign,
-// and by its pieces.
+// A string with a truncation mark is searched twice: as a whole, because a form may contain
+// that character, and in its pieces.
 func (f *finder) mask(text string, cut bool) string {
 	found := f.search(nil, text, 0, cut)
 	for from := 0; ; {
@@ -91,7 +95,7 @@ func (f *finder) mask(text string, cut bool) string {
 	}
 	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out strings.Builder
-	end := 0 // of what is written or masked
+	end := 0 // end of the part that was copied or masked
 	for i, s := range found {
 		if i == 0 || s.from > end {
 			out.WriteString(text[end:s.from])
@@ -103,7 +107,7 @@ func (f *finder) mask(text string, cut bool) string {
 	return out.String()
 }
 
-// search adds the spans of forms in a piece of a text, and in what the piece decodes to.
+// search adds the spans of forms in a piece of a string, and in its decoded versions.
 func (f *finder) search(found []span, piece string, from int, cut bool) []span {
 	begin := len(found)
 	level := decoded{text: piece, size: len(piece)}
@@ -121,7 +125,7 @@ func (f *finder) search(found []span, piece string, from int, cut bool) []span {
 	return found
 }
 
-// find adds the spans of forms in a text.
+// find adds the spans of forms in a string.
 func (f *finder) find(in decoded, cut bool, found []span) []span {
 	text := in.text
 	if len(f.forms) > 0 {
@@ -156,8 +160,8 @@ func (f *finder) find(in decoded, cut bool, found []span) []span {
 	return found
 }
 
-// beginning returns how many bytes at the end of a text begin a form, of those that are fewer
-// than a head.
+// beginning returns the number of bytes at the end of a string that begin a form, if that
+// is less than a head.
 func (f *finder) beginning(text string) int {
 	for n := min(headBytes-1, len(text)); n > 0; n-- {
 		end := text[len(text)-n:]

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// shortestEncoded is how many bytes a value needs to be looked for in base64, in which it has
-// three spellings, and how many a piece of a value needs to be looked for.
+// shortestEncoded is the minimum length in bytes of a value to be searched for in base64,
+// where it has three encodings, and of a piece of a value to be searched for.
 const shortestEncoded = 8
 
-// formsOf returns the texts to search for so that a value is found, except that escapes are
-// resolved in the text that is searched.
+// formsOf returns the strings to search for to find a value. Escapes are resolved in the
+// searched string instead.
 func formsOf(value string) (forms []string) {
 	forms = append(forms, plainForms(value)...)
 	if len(value) < shortestEncoded {
@@ -29,11 +29,11 @@ func formsOf(value string) (forms []string) {
 	return append(forms, pieces(value)...)
 }
 
-// plainForms are the value, and what it decodes to: the text that is searched may have been
+// plainForms returns the value and its decoded versions: the searched string may have been
 // decoded more often than the value is encoded.
 func plainForms(value string) (forms []string) {
 	if trimmed := strings.TrimSpace(value); trimmed != "" {
-		value = trimmed // headers and files lose the space around it
+		value = trimmed // surrounding space is removed from headers and files
 	}
 	forms = append(forms, value)
 	level := decoded{text: value, size: len(value)}
@@ -53,7 +53,7 @@ func plainForms(value string) (forms []string) {
 	return forms
 }
 
-// numberForms are a number as a target may write it that has read it.
+// numberForms returns the ways in which a program may format a number after parsing it.
 func numberForms(number float64) (forms []string) {
 	scientific := strconv.FormatFloat(number, 'e', -1, 64)
 	for _, form := range []string{
@@ -67,12 +67,12 @@ func numberForms(number float64) (forms []string) {
 	return forms
 }
 
-// base64Forms are what is certain of a value in base64, wherever the value begins in what was
-// encoded.
+// base64Forms returns the parts of a value's base64 encoding that do not depend on its
+// position in the encoded data.
 func base64Forms(value string) (forms []string) {
 	for before := range 3 {
 		bits := 8 * (before + len(value))
-		from, to := (8*before+5)/6, bits/6 // the digits that are made of the value alone
+		from, to := (8*before+5)/6, bits/6 // the digits that depend only on the value
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			form := encoding.EncodeToString([]byte("\x00\x00"[:before] + value))[from:to]
 			if n := len(forms); n == 0 || forms[n-1] != form {
@@ -83,8 +83,8 @@ func base64Forms(value string) (forms []string) {
 	return forms
 }
 
-// addressForms are the parts of a URL that stand alone in errors, in answers and in what a call
-// was sent with.
+// addressForms returns the parts of a URL that occur alone in errors, in responses and in
+// the request of a call.
 func addressForms(value string) (forms []string) {
 	target, err := url.Parse(strings.TrimSpace(value))
 	if err != nil {
@@ -101,10 +101,11 @@ func addressForms(value string) (forms []string) {
 	return longEnough(parts)
 }
 
-// schemes begin the value of a header that has credentials.
+// schemes lists the schemes in headers with credentials.
 var schemes = map[string]bool{"basic": true, "bearer": true, "token": true, "apikey": true}
 
-// credentialForms are credentials without their scheme, and what a target may have read of them.
+// credentialForms returns credentials without their scheme, and parts that a target may
+// have extracted from them.
 func credentialForms(credentials string) []string {
 	parts := []string{credentials}
 	if read, err := base64.StdEncoding.DecodeString(credentials); err == nil {
@@ -123,7 +124,7 @@ func longEnough(parts []string) (forms []string) {
 	return forms
 }
 
-// ends separates the pieces of a value that occur alone: lines, and what stands between
+// ends separates the pieces of a value that occur alone: lines, and the parts between
 // placeholders.
 var ends = regexp.MustCompile(`[\r\n]+|\{\{[^{}]*\}\}|\$\{[^{}]*\}`)
 

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// call is the kind of HTTP calls, and of messages of alerts.
+// call is the kind of HTTP calls, including messages of alerts.
 const call = "http"
 
-// Fields returns the confidential fields of a job of a kind: those that were declared, what they
-// are called in what is kept of a call, and headers of calls that hold secrets by their names. A
-// job that asks the gate of a sweep has the args of the sweep, whose kind it does not say: what is
-// confidential of one is so of all.
+// Fields returns the confidential fields of a job of the given kind: the declared fields and,
+// for a call, the corresponding fields in the record of the call and the headers whose names
+// suggest that they contain secrets. A job that calls a sweep's gate contains the sweep's args
+// but not its kind, so its confidential fields include those of every kind of sweep.
 func Fields(declared map[string][]string, kind string, args json.RawMessage) []string {
 	switch kind {
 	case call, reserved.Shards + call:
@@ -24,7 +24,7 @@ func Fields(declared map[string][]string, kind string, args json.RawMessage) []s
 		var asked struct {
 			Data json.RawMessage `json:"data"`
 		}
-		_ = json.Unmarshal(args, &asked) // what cannot be read has no headers
+		_ = json.Unmarshal(args, &asked) // unreadable args have no headers
 		var fields []string
 		for _, field := range slices.Concat(FieldsLike(declared, reserved.Shards, ""), secretHeaders(asked.Data)) {
 			if inside, is := strings.CutPrefix(field+".", "args."); is {
@@ -36,7 +36,8 @@ func Fields(declared map[string][]string, kind string, args json.RawMessage) []s
 	return declared[kind]
 }
 
-// FieldsLike returns the confidential fields of all kinds with a prefix and a suffix.
+// FieldsLike returns the confidential fields of all kinds that have the given prefix and
+// suffix.
 func FieldsLike(declared map[string][]string, prefix, suffix string) (fields []string) {
 	for kind, some := range declared {
 		if strings.HasPrefix(kind, prefix) && strings.HasSuffix(kind, suffix) {
@@ -47,8 +48,8 @@ func FieldsLike(declared map[string][]string, prefix, suffix string) (fields []s
 	return slices.Compact(fields)
 }
 
-// kept adds the fields of what is kept of a call: its request has the URL, the headers and the body
-// filled in. The body is one text there.
+// kept adds the fields of the record of a call: its request contains the URL, headers and
+// body after substitution. The body is a single string there.
 func kept(fields []string) []string {
 	for _, field := range fields {
 		document, member, _ := strings.Cut(field, ".")
@@ -64,15 +65,15 @@ func kept(fields []string) []string {
 	return fields
 }
 
-// filledIn finds placeholders and references to secrets.
+// filledIn matches placeholders and references to secrets.
 var filledIn = regexp.MustCompile(`\{\{|\$\{(env|file):`)
 
-// secretHeaders returns the paths into the args of a call that lead to secrets: headers whose
-// names say so, as Authorization and X-Api-Key do. A value that refers to a secret of the node,
-// or that is filled in, is none.
+// secretHeaders returns the paths in the args of a call that lead to secrets: headers with
+// names such as Authorization and X-Api-Key. It leaves out values that refer to a secret of
+// the node or contain placeholders.
 func secretHeaders(args json.RawMessage) (paths []string) {
 	var call struct {
-		Headers map[string]any `json:"headers"` // args of programs may have what no call takes
+		Headers map[string]any `json:"headers"` // args may contain invalid headers
 	}
 	if json.Unmarshal(args, &call) != nil {
 		return nil
@@ -81,7 +82,7 @@ func secretHeaders(args json.RawMessage) (paths []string) {
 		text, isText := value.(string)
 		switch {
 		case !LooksSecret(name) || isText && (text == "" || filledIn.MatchString(text)):
-		case strings.Contains(name, "."): // no path leads to such a name
+		case strings.Contains(name, "."): // paths cannot contain such a name
 			paths = append(paths, "args.headers")
 		default:
 			paths = append(paths, "args.headers."+name)
@@ -91,10 +92,11 @@ func secretHeaders(args json.RawMessage) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// secretNames are parts of the names of headers and of parts of a query that hold secrets.
+// secretNames lists parts of the names of headers and query parameters that contain
+// secrets.
 var secretNames = []string{"auth", "cookie", "token", "secret", "password", "passwd", "signature", "api-key", "apikey", "api_key", "access-key", "access_key", "credential"}
 
-// LooksSecret reports whether what has this name may be a secret.
+// LooksSecret reports whether a value with this name may be a secret.
 func LooksSecret(name string) bool {
 	name = strings.ToLower(name)
 	if name == "key" || name == "sig" || name == "pwd" {

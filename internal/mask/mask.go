@@ -1,5 +1,5 @@
-// Package mask shows jobs without what is confidential of them. It knows documents and paths
-// into them, and not whose they are.
+// Package mask removes confidential values from jobs. It works on documents and paths,
+// independent of their owners.
 package mask
 
 import (
@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Masked stands in the place of a confidential value.
+// Masked is the text that replaces a confidential value.
 const Masked = "***"
 
-// Documents are those that paths may begin with.
+// Documents lists the names of the documents in which a path may begin.
 var Documents = []string{"args", "output", "progress", "memo"}
 
-// Job is the documents of a job, and its error.
+// Job holds a job's documents and error.
 type Job struct {
 	Args, Output, Progress, Reported, Memo json.RawMessage
 	Error                                  string
 }
 
-// Show returns a job with "***" in the place of every value that a path of fields leads to,
-// and of these values wherever else they stand in it.
+// Show returns a copy of job in which "***" replaces each value at a path in fields. It also
+// masks every other occurrence of these values in the job.
 func Show(fields []string, job Job) Job {
 	if len(fields) == 0 {
 		return job
@@ -34,12 +34,12 @@ func Show(fields []string, job Job) Job {
 	}
 }
 
-// Document returns one document of a job with its confidential values masked.
+// Document returns a job's document with its confidential values masked.
 func Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
 	return document(fields, name, raw, Values{})
 }
 
-// Hides reports whether a document has something in a place that a path of fields leads to.
+// Hides reports whether the document has a value at any path in fields.
 func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	value, err := decode(raw)
 	for _, path := range pathsOf(fields, name) {
@@ -51,13 +51,13 @@ func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	return found && err == nil
 }
 
-// Document returns one document with what the fields lead to masked, and the values wherever else
-// they stand in it.
+// Document returns the document with the values at the paths in fields masked. It also masks
+// every other occurrence of a value in v.
 func (v Values) Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
 	return document(fields, name, raw, v)
 }
 
-// document masks a document. One that cannot be read is masked as a whole.
+// document masks a document. If it cannot be parsed, it is masked as a whole.
 func document(fields []string, name string, raw json.RawMessage, secrets Values) json.RawMessage {
 	paths := pathsOf(fields, name)
 	if len(raw) == 0 || len(paths) == 0 && secrets.finder == nil {
@@ -80,12 +80,13 @@ func document(fields []string, name string, raw json.RawMessage, secrets Values)
 	return encode(secrets.hide(value))
 }
 
-// embeds reports whether texts in a document may be documents themselves, as the body of a call is in
-// what is kept of it. What callers send back, with masks in it, is not looked into.
+// embeds reports whether strings in a document may be documents themselves, like the body
+// in the record of a call. It returns false for documents that callers send back, with
+// masks in them.
 func embeds(name string) bool { return name == "output" || name == "progress" }
 
-// embedded reads a text in which a path goes on. It reports false if it is no whole object or list:
-// it may be a form, or be cut.
+// embedded parses a string in which a path continues. It returns false if the string is not
+// a complete object or list: it may be a form, or truncated.
 func embedded(text string, path []string) (value any, ok bool) {
 	if len(path) == 0 || !json.Valid([]byte(text)) {
 		return nil, false
@@ -96,15 +97,17 @@ func embedded(text string, path []string) (value any, ok bool) {
 	return value, err == nil && (isObject || isList)
 }
 
-// Within returns the paths that lead on from a member of a document, as paths of another
-// one: of "args.after.iban" with "args.after" and "args" it is "args.iban".
+// Within converts paths in one document to paths in another document, which contains the
+// member under name. For example, with member "args.after" and name "args", the path
+// "args.after.iban" becomes "args.iban". Within drops paths that do not concern the member. If
+// the member lies inside a confidential value, the result contains name itself.
 func Within(fields []string, member, name string) (within []string) {
 	path := strings.Split(member, ".")
 	for _, field := range fields {
 		names := strings.Split(field, ".")
 		switch {
 		case len(names) <= len(path) && leads(names, path[:len(names)]):
-			within = append(within, name) // the member is in what is confidential
+			within = append(within, name) // the member is inside a confidential value
 		case len(names) > len(path) && leads(names[:len(path)], path):
 			within = append(within, name+"."+strings.Join(names[len(path):], "."))
 		}
@@ -112,7 +115,7 @@ func Within(fields []string, member, name string) (within []string) {
 	return within
 }
 
-// leads reports whether a path of fields goes along plain names.
+// leads reports whether a path in fields matches plain names.
 func leads(path, names []string) bool {
 	for i := range names {
 		if path[i] != "*" && !strings.EqualFold(path[i], names[i]) {
@@ -122,8 +125,8 @@ func leads(path, names []string) bool {
 	return true
 }
 
-// pathsOf returns the paths that lead into a document, without its name. A * at the end
-// adds nothing: what a path leads to is masked as a whole.
+// pathsOf returns the paths within a document, without its name. A * at the end has no
+// effect, because the value at a path is masked as a whole.
 func pathsOf(fields []string, name string) (paths [][]string) {
 	for _, field := range fields {
 		names := strings.Split(field, ".")
@@ -138,8 +141,8 @@ func pathsOf(fields []string, name string) (paths [][]string) {
 	return paths
 }
 
-// at replaces what a path leads to, and texts and numbers where it would go on: a text may be a
-// document in another form. What replaces them is told the rest of the path.
+// at replaces the values at a path, and strings and numbers at which the path would
+// continue: a string may be a document in another form. by receives the rest of the path.
 func at(value any, path []string, by func(member any, rest []string) any) any {
 	if list, ok := value.([]any); ok && len(path) > 0 {
 		for i := range list {
@@ -164,12 +167,12 @@ func at(value any, path []string, by func(member any, rest []string) any) any {
 
 func decode(raw json.RawMessage) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // all digits of a number stay
+	decoder.UseNumber() // retains all digits of numbers
 	err = decoder.Decode(&value)
 	return value, err
 }
 
-// encode writes what was decoded, which always works.
+// encode encodes a decoded value, which never fails.
 func encode(value any) json.RawMessage {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Restore returns a document that a caller sent, with the stored value in the place of each
-// "***" that a path of fields leads to: the caller sends back what it was shown. It
-// reports false if it is not known what was stored in such a place: there was nothing, or
-// the place is in a list and something else was changed too.
+// Restore replaces each "***" at a path in fields of a document sent by a caller with the
+// stored value, because callers send back masked documents. It returns false if it does not
+// know the stored value: nothing was stored at that path, or the path leads into a list in
+// which something else was changed too.
 func Restore(fields []string, name string, sent, stored json.RawMessage) (json.RawMessage, bool) {
 	if !Shown(fields, name, sent) {
 		return sent, true
@@ -31,11 +31,11 @@ func Restore(fields []string, name string, sent, stored json.RawMessage) (json.R
 	return encode(into), whole
 }
 
-// Shown reports whether a document has a "***" in a place that a path of fields leads to.
+// Shown reports whether the document has a "***" at any path in fields.
 func Shown(fields []string, name string, sent json.RawMessage) bool {
 	value, err := decode(sent)
 	if err != nil {
-		return false // there is none, or it is refused as no JSON
+		return false // no document, or invalid JSON, which is rejected elsewhere
 	}
 	for _, path := range pathsOf(fields, name) {
 		if shown(path, value) {
@@ -53,10 +53,10 @@ func shown(path []string, value any) (found bool) {
 	return found
 }
 
-// restore puts stored values in the place of those that are masked.
+// restore replaces masks by stored values.
 func restore(into, from any, path []string) (any, bool) {
 	if list, ok := into.([]any); ok && len(path) > 0 {
-		return list, !shown(path, list) // which element was which is not known
+		return list, !shown(path, list) // the elements cannot be matched
 	}
 	members, inside := into.(map[string]any)
 	switch {

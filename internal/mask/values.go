@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// shortest is how many bytes a confidential value needs to be looked for in other texts: one
-// letter or a small number occurs in every text.
+// shortest is the minimum length in bytes of a confidential value to be searched for in
+// other strings: a single letter or a small number occurs everywhere.
 const shortest = 4
 
-// Values are confidential texts and numbers. They are found in other texts however they are
-// written there: escaped, encoded, or cut off at the end.
+// Values holds confidential strings and numbers. It finds them in other strings even if they
+// are escaped, encoded or truncated.
 type Values struct {
-	finder *finder // nil: there are none
+	finder *finder // nil = no values
 	exact  map[string]bool
 }
 
-// Secrets returns the values of a job that paths of fields lead to.
+// Secrets returns the job's values at the paths in fields.
 func Secrets(fields []string, job Job) Values {
 	var found leaves
 	for name, documents := range map[string][]json.RawMessage{
@@ -44,7 +44,8 @@ func Secrets(fields []string, job Job) Values {
 	return found.values()
 }
 
-// inside returns what a path leads to within a text that is a document, or the text if it is none.
+// inside returns the values at a path within a string that is a document, or the string
+// itself if it is not.
 func inside(name string, member any, path []string) any {
 	text, isText := member.(string)
 	if !isText || !embeds(name) {
@@ -62,7 +63,8 @@ func inside(name string, member any, path []string) any {
 	return led
 }
 
-// Of returns secrets that are masked however short they are, as those of a node.
+// Of returns Values that mask the given secrets regardless of their length. It is used for
+// secrets that are not part of a job, such as a node's.
 func Of(secrets ...string) Values {
 	var found leaves
 	for _, secret := range secrets {
@@ -73,10 +75,10 @@ func Of(secrets ...string) Values {
 	return found.values()
 }
 
-// leaves are the texts and numbers in documents.
+// leaves contains the strings and numbers in documents.
 type leaves []string
 
-// of adds the texts and numbers in a value.
+// of adds the strings and numbers in a value.
 func (l leaves) of(value any) leaves {
 	switch value := value.(type) {
 	case string:
@@ -115,12 +117,12 @@ func (l leaves) values() Values {
 	return v
 }
 
-// mayBeCut is the shortest text that may have been cut without a mark. The least that is kept of
-// anything without one is 1 KiB, of the value of a header.
+// mayBeCut is the minimum length of a string that may have been truncated without a mark.
+// The shortest unmarked limit is 1 KiB, for the value of a header.
 const mayBeCut = 1<<10 - utf8.UTFMax
 
-// Text returns a text with the values masked. A beginning of a value at the end of a text is
-// masked too, and so is one before the mark of a cut.
+// Text returns text with the values masked. If text may be truncated, Text also masks the
+// start of a value at the end of text or before a truncation mark.
 func (v Values) Text(text string) string {
 	if v.finder == nil {
 		return text
@@ -128,8 +130,8 @@ func (v Values) Text(text string) string {
 	return v.finder.mask(text, len(text) >= mayBeCut)
 }
 
-// Cut returns a text that was cut at its end with the values masked, and any beginning of one
-// at the end.
+// Cut masks the values in a truncated string, including the start of a value at the end of the
+// string.
 func (v Values) Cut(text string) string {
 	if v.finder == nil {
 		return text
@@ -137,17 +139,17 @@ func (v Values) Cut(text string) string {
 	return v.finder.mask(text, true)
 }
 
-// Beginning masks the first bytes of a text, and reports whether that is less than all of it.
-// What is masked are at least size bytes: the text may be large, and only so many are kept.
+// Beginning masks the values in at least the first size bytes of text and drops the rest,
+// because only the start of a large string is stored. It reports whether it dropped anything.
 func (v Values) Beginning(text string, size int) (masked string, cut bool) {
-	size += longestForm // a value that begins before the end of what is kept is masked whole
+	size += longestForm // so that a value that begins before the end is masked completely
 	if len(text) <= size {
 		return v.Text(text), false
 	}
 	return v.Cut(text[:size]), true
 }
 
-// hide masks the values in all texts, numbers and names of a document.
+// hide masks the values in all strings, numbers and names of a document.
 func (v Values) hide(value any) any {
 	if v.finder == nil {
 		return value

@@ -5,7 +5,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Job is a job as an answer has it.
+// Job converts a job to its API form.
 func Job(job *fairlead.Job) *fairleadv1.Job {
 	out := &fairleadv1.Job{
 		Id: job.ID, Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
@@ -22,8 +22,8 @@ func Job(job *fairlead.Job) *fairleadv1.Job {
 	return out
 }
 
-// JobOf is a job of an answer as its handler gets it: without what becomes known only
-// when the attempt is over.
+// JobOf converts a job in a response to the form that its handler gets: without fields that
+// become known only after the attempt.
 func JobOf(in *fairleadv1.Job) *fairlead.Job {
 	return &fairlead.Job{
 		ID: in.GetId(), Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
@@ -38,7 +38,7 @@ func JobOf(in *fairleadv1.Job) *fairlead.Job {
 	}
 }
 
-// NewJob is a job to be stored, as a request has it.
+// NewJob converts a job to be stored to its form in requests.
 func NewJob(job *fairlead.Job) *fairleadv1.NewJob {
 	return &fairleadv1.NewJob{
 		Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
@@ -48,7 +48,7 @@ func NewJob(job *fairlead.Job) *fairleadv1.NewJob {
 	}
 }
 
-// NewJobOf is the reverse of NewJob.
+// NewJobOf converts a job from its form in requests.
 func NewJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 	return &fairlead.Job{
 		Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
@@ -58,7 +58,7 @@ func NewJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 	}
 }
 
-// Retry is how a job is retried, in a message; nil if the job does not say.
+// Retry converts a retry policy to its API form, or returns nil if the job has none.
 func Retry(retry *fairlead.Retry) *fairleadv1.Retry {
 	if retry == nil {
 		return nil
@@ -66,7 +66,7 @@ func Retry(retry *fairlead.Retry) *fairleadv1.Retry {
 	return &fairleadv1.Retry{Base: Duration(retry.Base), Factor: retry.Factor, Max: Duration(retry.Max), Precise: retry.Precise}
 }
 
-// RetryOf is the reverse of Retry.
+// RetryOf converts a retry policy from its API form.
 func RetryOf(in *fairleadv1.Retry) *fairlead.Retry {
 	if in == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package message is jobs as messages of the API have them, and messages as jobs. The
-// service and its workers share it, so that a field is not forgotten in one direction.
+// Package message converts between jobs and API messages. The service and its workers share
+// it, so that no field is forgotten in one direction.
 package message
 
 import (
@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Time is a time in a message; nil if it is zero.
+// Time converts a time to its API form, or returns nil if it is zero.
 func Time(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -17,7 +17,7 @@ func Time(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// TimeOf is the reverse of Time.
+// TimeOf converts a time from its API form. It returns the zero time for nil.
 func TimeOf(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -25,7 +25,7 @@ func TimeOf(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Duration is a duration in a message; nil if it is zero.
+// Duration converts a duration to its API form, or returns nil if it is zero.
 func Duration(d time.Duration) *durationpb.Duration {
 	if d == 0 {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// area is a part of the code, and the packages whose tests protect it.
+// area is a part of the code with the packages whose tests protect it.
 type area struct {
 	name       string
-	statements string   // directory of a store, if its statements are damaged
+	statements string   // directory of a store, if its statements are mutated
 	files      []string // patterns of Go files
-	kinds      []string // of damage; all if there are none
+	kinds      []string // kinds of mutations; empty = all
 	tests      []string // packages
 }
 
@@ -42,10 +42,10 @@ var areas = []area{
 	},
 }
 
-// protects reports whether tests of a package are run for an area.
+// protects reports whether the tests of a package run for an area.
 func (a *area) protects(pkg string) bool { return slices.Contains(a.tests, pkg) }
 
-// goFiles lists the files of an area, without tests and what is generated.
+// goFiles returns the files of an area, without tests and generated files.
 func (a *area) goFiles(root string) ([]string, error) {
 	var files []string
 	for _, pattern := range a.files {

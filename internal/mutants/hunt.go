@@ -17,19 +17,19 @@ const (
 	killed     = "killed"
 	survived   = "survived"
 	equivalent = "equivalent"
-	invalid    = "invalid"   // the database does not understand it: it says nothing
-	unreached  = "unreached" // by any test: that is no better than survived
+	invalid    = "invalid"   // rejected by the database, so the result is meaningless
+	unreached  = "unreached" // not reached by any test, which is no better than survived
 )
 
-// verdict is what became of a mutant.
+// verdict is the result for a mutant.
 type verdict struct {
 	Place   string
 	Area    string
 	Kind    string
 	Verdict string
-	By      string // the test that killed it, or why it is equivalent
+	By      string // the test that killed it, or the reason why it is equivalent
 	Second  bool   `json:",omitempty"` // killed by the second tier, after the first did not notice it
-	Tests   int    // how many runs of units it took
+	Tests   int    // number of test runs
 	Seconds float64
 	CPU     float64
 }
@@ -42,12 +42,12 @@ type hunter struct {
 }
 
 const (
-	firstRound = 3.0  // seconds of tests that are run together first; each round has twice as many
-	lastRound  = 60.0 // and at most so many
+	firstRound = 3.0  // seconds of tests in the first batch; each batch has twice as many
+	lastRound  = 60.0 // maximum seconds of tests in a batch
 )
 
-// misunderstood is what databases and drivers say of statements that are damaged beyond
-// meaning.
+// misunderstood matches the errors of databases and drivers for statements that a mutation
+// has made invalid.
 var misunderstood = regexp.MustCompile(`SQLSTATE 42(?:601|P0[128]|703|804|883|P18)|SQLSTATE 0A000|Error 1064|Error 1054|syntax error|no such column|incomplete input|could not determine data type`)
 
 // judge runs tests with one mutant until one fails.
@@ -100,8 +100,8 @@ func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
 	return v, nil
 }
 
-// confirm runs what has failed once more: a test that fails now and then without a mutant has
-// not noticed anything.
+// confirm repeats a failed test: a test that occasionally fails without a mutant has not
+// noticed anything.
 func (h *hunter) confirm(ctx context.Context, together *bundle, played *run, environment []string) (run, error) {
 	units := together.units
 	for _, u := range units {
@@ -112,7 +112,7 @@ func (h *hunter) confirm(ctx context.Context, together *bundle, played *run, env
 	return h.workshop.play(ctx, units, together.limit(), environment...)
 }
 
-// environment switches a mutant on.
+// environment returns the variables that enable a mutant.
 func (h *hunter) environment(at *place) (variables []string, clean func(), err error) {
 	if at.statement == nil {
 		return []string{active.Number + "=" + strconv.Itoa(at.number)}, func() {}, nil
@@ -128,7 +128,7 @@ func (h *hunter) environment(at *place) (variables []string, clean func(), err e
 	return []string{active.Statement + "=" + file.Name()}, clean, file.Close()
 }
 
-// take splits off the first units, as many as take some seconds, but at least one, and all
+// take splits off the first units: as many as fit into some seconds, at least one, and all
 // of one tier.
 func take(units []reach, seconds float64) (first, rest []reach) {
 	for i, u := range units {
@@ -145,12 +145,12 @@ type bundle struct {
 	seconds float64
 }
 
-// limit is when a bundle is said to hang.
+// limit returns the duration after which a bundle counts as hanging.
 func (b *bundle) limit() time.Duration {
 	return 20*time.Second + time.Duration(5*b.seconds*float64(time.Second))
 }
 
-// bundles puts units of one package together.
+// bundles groups units by package.
 func bundles(units []reach) []*bundle {
 	var all []*bundle
 	known := map[string]*bundle{}

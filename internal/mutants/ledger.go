@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ledger keeps the verdicts.
+// ledger stores the verdicts.
 type ledger struct {
 	file  string
 	mu    sync.Mutex
@@ -36,9 +36,9 @@ func (l *ledger) find(at *place) (verdict, bool) {
 //go:embed equivalent.txt
 var equivalentText string
 
-// readEquivalents reads why mutants are equivalent, by their names: a reason stands on a
-// line of its own, and the mutants that it explains below it, indented. Lines that begin
-// with # are comments.
+// readEquivalents reads the reasons for equivalent mutants, by name: each reason is on a
+// separate line, followed by the mutants that it explains, indented. Lines that begin with
+// # are comments.
 func readEquivalents(text string) (map[string]string, error) {
 	reasons, reason := map[string]string{}, ""
 	n := 0

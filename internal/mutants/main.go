@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// options are those of the command line.
+// options contains the command-line options.
 type options struct {
 	areas  []string
 	count  int
@@ -111,7 +111,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 	return o.hunt(ctx, &hunter{w, p, r}, drawn, out)
 }
 
-// draw chooses mutants.
+// draw selects mutants.
 func (o *options) draw(places []*place) []*place {
 	draw(places, o.seed, o.vital)
 	var drawn []*place
@@ -133,7 +133,7 @@ func (o *options) draw(places []*place) []*place {
 	return drawn
 }
 
-// hunt judges the mutants that were drawn and not judged before.
+// hunt judges the selected mutants that have no verdict yet.
 func (o *options) hunt(ctx context.Context, h *hunter, drawn []*place, out io.Writer) error {
 	reasons, err := readEquivalents(equivalentText)
 	if err != nil {
@@ -176,7 +176,7 @@ func (o *options) hunt(ctx context.Context, h *hunter, drawn []*place, out io.Wr
 	return err
 }
 
-// testsOf lists the packages whose tests protect areas.
+// testsOf returns the packages whose tests protect areas.
 func testsOf(names []string) []string {
 	var packages []string
 	for _, a := range areas {

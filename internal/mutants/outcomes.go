@@ -5,7 +5,7 @@ import (
 	"go/token"
 )
 
-// outcomes says for a constant by which other of its type it is swapped.
+// outcomes maps constants to another constant of the same type, by which they are replaced.
 type outcomes map[string]string
 
 // collect adds the constants of a file that have a type of their own.
@@ -19,7 +19,7 @@ func (o outcomes) collect(file *ast.File) {
 	}
 }
 
-// typed lists the constants of a group by their types.
+// typed returns the constants of a group by their types.
 func typed(group *ast.GenDecl) map[string][]string {
 	found, last := map[string][]string{}, ""
 	for _, spec := range group.Specs {
@@ -27,7 +27,7 @@ func typed(group *ast.GenDecl) map[string][]string {
 		if kind, ok := value.Type.(*ast.Ident); ok {
 			last = kind.Name
 		} else if value.Type != nil || len(value.Values) > 0 {
-			last = "" // of no type, or of another package's
+			last = "" // untyped, or with a type of another package
 		}
 		if last == "" || !ast.IsExported(last) {
 			continue

@@ -14,13 +14,13 @@ import (
 	"sync"
 )
 
-// workshop is where programs with mutants are built.
+// workshop builds programs with mutants.
 type workshop struct {
-	root string // of the repository
-	dir  string // for what is kept
+	root string // root of the repository
+	dir  string // directory for stored results
 
 	mu      sync.Mutex
-	drawing map[string]bool // packages whose tests draw what they do
+	drawing map[string]bool // packages with randomized tests
 }
 
 func (w *workshop) overlay() string          { return filepath.Join(w.dir, "overlay.json") }
@@ -33,8 +33,8 @@ func slug(pkg string) string {
 	return strings.ReplaceAll(pkg, "/", "_")
 }
 
-// assemble surveys the repository and builds the tests of packages with all mutants.
-// Places that do not compile when they are switched are left out.
+// assemble surveys the repository and builds the tests of packages with all mutants. It
+// leaves out places that do not compile when mutated.
 func (w *workshop) assemble(ctx context.Context, packages []string) (*project, error) {
 	refuse := map[int]bool{}
 	for {
@@ -57,7 +57,7 @@ func (w *workshop) assemble(ctx context.Context, packages []string) (*project, e
 	}
 }
 
-// write writes the sources that differ, and which they stand in for.
+// write writes the modified sources, and the mapping from the original files.
 func (w *workshop) write(p *project) error {
 	replace := map[string]string{}
 	for name, s := range p.sources {
@@ -65,7 +65,7 @@ func (w *workshop) write(p *project) error {
 		if text == s.text {
 			continue
 		}
-		file := filepath.Join(w.dir, "sources", name+".txt") // no Go to anything that looks for it
+		file := filepath.Join(w.dir, "sources", name+".txt") // so that other tools do not treat it as Go
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (w *workshop) build(ctx context.Context, packages []string) (complaints str
 
 var complaint = regexp.MustCompile(`(?m)^(?:\./)?([\w./-]+\.go(?:\.txt)?):(\d+):\d+: `)
 
-// blame refuses the places in the lines that the compiler complains about.
+// blame excludes the places in the lines that the compiler rejects.
 func (p *project) blame(complaints string, refuse map[int]bool) {
 	for _, match := range complaint.FindAllStringSubmatch(complaints, -1) {
 		line, err := strconv.Atoi(match[2])

@@ -11,22 +11,22 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mutants/active"
 )
 
-// place is somewhere in the code, and the one way in which it is damaged there.
+// place is a place in the code with one mutation.
 type place struct {
 	number    int
 	area      *area
-	file      string // as the repository names it
+	file      string // path in the repository
 	line      int
 	in        string // function or statement
-	kind      string // what is done to it
-	text      string // what was there
+	kind      string // kind of mutation
+	text      string // original text
 	statement *active.Replacement
-	node      ast.Node // in a source of Go
-	reachedBy []int    // numbers of the places that are reached if this one is; its own if it has none
+	node      ast.Node // in Go sources
+	reachedBy []int    // numbers of the places that are reached if this one is; only its own if it has none
 }
 
-// name tells the place apart from all others of this and of later commits, unless what is
-// damaged or where it stands has changed.
+// name identifies the place in this and later commits, unless the mutated code or its
+// location has changed.
 func (p *place) name() string {
 	return fmt.Sprintf("%s %s %s: %s", p.file, p.in, p.kind, p.text)
 }
@@ -38,7 +38,7 @@ func (p *place) reaches() []int {
 	return p.reachedBy
 }
 
-// tellApart numbers places whose names are the same.
+// tellApart numbers places with the same name.
 func tellApart(places []*place) {
 	met := map[string]int{}
 	for _, p := range places {
@@ -50,14 +50,14 @@ func tellApart(places []*place) {
 	}
 }
 
-// Kinds of damage that are never left to the lot in the statements that hand out, take
-// back and end work.
+// Kinds of mutations that are always selected in the statements that claim, take back and
+// end jobs.
 var (
 	vitalKinds      = []string{"fence", "lease", "lock"}
 	vitalStatements = []string{"claim", "limited", "quota", "settle", "resolve", "operate", "gate", "batch", "keep"}
 )
 
-// vital reports whether a place is judged in any case.
+// vital reports whether a place is always judged.
 func (p *place) vital() bool {
 	if p.statement == nil || !slices.Contains(vitalKinds, p.kind) {
 		return false
@@ -66,8 +66,8 @@ func (p *place) vital() bool {
 	return slices.Contains(vitalStatements, file)
 }
 
-// draw puts places in the order in which they are judged: the vital ones if they come
-// first, then the others in an order that follows from the seed.
+// draw sorts places in the order in which they are judged: vital ones first if requested,
+// then the others in an order that depends on the seed.
 func draw(places []*place, seed string, vitalFirst bool) {
 	lot := map[*place]string{}
 	for _, p := range places {

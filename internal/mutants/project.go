@@ -19,16 +19,16 @@ import (
 // project is the repository with all its places.
 type project struct {
 	root    string
-	sources map[string]*source // by name; of all that is written again
+	sources map[string]*source // modified sources by name
 	places  []*place
 	swaps   outcomes
 	numbers int
-	names   map[int]string // of places in the code and of uses of statements
+	names   map[int]string // names of places in the code and of uses of statements
 	refuse  map[int]bool
 }
 
-// survey finds the places of areas. Those that were refused are left out, and all others
-// keep their numbers.
+// survey finds the places of areas. It leaves out excluded ones, and all others retain
+// their numbers.
 func survey(root string, refuse map[int]bool) (*project, error) {
 	p := &project{root: root, sources: map[string]*source{}, swaps: outcomes{}, names: map[int]string{}, refuse: refuse}
 	if err := p.collectOutcomes(); err != nil {
@@ -76,7 +76,7 @@ func (p *project) collectOutcomes() error {
 	return nil
 }
 
-// source is a file of the repository, parsed.
+// source returns a parsed file of the repository.
 func (p *project) source(name string) (*source, error) {
 	if s, ok := p.sources[name]; ok {
 		return s, nil
@@ -111,8 +111,8 @@ func (p *project) surveySources(a *area) error {
 	return nil
 }
 
-// surveyStatements finds the ways to damage the statements of a store, and the places in
-// its code where they are used.
+// surveyStatements finds the mutations of a store's statements, and the places in its code
+// where the statements are used.
 func (p *project) surveyStatements(a *area) error {
 	files, err := statementFiles(os.DirFS(filepath.Join(p.root, a.statements)))
 	if err != nil {
@@ -151,8 +151,8 @@ func statementFiles(store fs.FS) (map[string]map[string]string, error) {
 	return files, nil
 }
 
-// usedBy lists the places that use a statement: by its own field, as a part of others, or
-// together with one of several choices, which stand in the same file.
+// usedBy returns the places that use a statement: through its own field, as a part of
+// others, or together with one of several choices in the same file.
 func usedBy(name string, files map[string]map[string]string, used map[string][]int) []int {
 	numbers := slices.Clone(used[name])
 	for _, statements := range files {
@@ -170,7 +170,7 @@ func usedBy(name string, files map[string]map[string]string, used map[string][]i
 
 var field = regexp.MustCompile("(?m)^\t(\\w+) +string `sql:\"(\\w+)\"`")
 
-// surveyUses has every use of a statement noted, and returns where each is used.
+// surveyUses adds tracing to every use of a statement, and returns where each is used.
 func (p *project) surveyUses(store string) (map[string][]int, error) {
 	names, err := fs.Glob(os.DirFS(p.root), store+"/*.go")
 	if err != nil {
@@ -203,9 +203,9 @@ func (p *project) surveyUses(store string) (map[string][]int, error) {
 	return used, nil
 }
 
-// uses has the uses of statements noted and adds their numbers.
+// uses adds tracing to the uses of statements, and adds their numbers.
 func (s *source) uses(fields map[string]string, used map[string][]int) {
-	addressed := map[ast.Node]bool{} // or assigned: no values
+	addressed := map[ast.Node]bool{} // or assigned, so it is not used as a value
 	ast.Inspect(s.parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:
@@ -239,7 +239,7 @@ func (s *source) holdsStatements(n ast.Expr) bool {
 // loader is the line that ends the reading of a statement.
 const loader = `found[name] = strings.TrimSuffix(strings.TrimSpace(text), ";")`
 
-// switchLoader lets the stores load a damaged statement.
+// switchLoader makes the stores load a mutated statement.
 func (p *project) switchLoader() error {
 	const name = "internal/sqlstore/statements.go"
 	s, err := p.source(name)

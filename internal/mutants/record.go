@@ -22,29 +22,29 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mutants/active"
 )
 
-// reach is what is known of a unit.
+// reach is the record of a unit.
 type reach struct {
 	unit
 	Seconds float64
-	Fails   bool     `json:",omitempty"` // without any mutant: it cannot tell
-	Split   bool     `json:",omitempty"` // into its parts, which stand for it
-	Reached []string // names of places and of statements' uses
+	Fails   bool     `json:",omitempty"` // fails without a mutant, so it is useless
+	Split   bool     `json:",omitempty"` // split into its parts, which replace it
+	Reached []string // names of places and of uses of statements
 }
 
-// record is what is known of all units.
+// record contains the records of all units.
 type record struct {
 	file  string
 	mu    sync.Mutex
 	known map[unit]reach
 }
 
-// Tests that are not asked: they compare costs and plans, which a mutant may change
-// without breaking anything, take minutes, or ask again what others do.
+// notAsked matches tests that are not used: they compare costs and plans, which a mutant
+// may change without breaking anything, take minutes, or duplicate others.
 var notAsked = regexp.MustCompile(`StoreInMemory|ThroughPgBouncer|StoreWithMarks|Plan|Cost|Idle|Bench|Hostile|Failover|Restore|Standby|Galera|Storm|Rollout|StoresOwnTimeout|OnAMillion`)
 
 const (
-	longTest   = 2 * time.Second // one that has parts is split into them
-	recordTime = 4 * time.Minute // a test that takes longer is not asked
+	longTest   = 2 * time.Second // a longer test is split into its parts, if it has any
+	recordTime = 4 * time.Minute // a longer test is not used
 )
 
 func openRecord(file string) (*record, error) {
@@ -59,7 +59,7 @@ func (r *record) add(known reach) error {
 	return appendLine(r.file, known)
 }
 
-// complete records the units of packages that are not known yet.
+// complete records the units of packages that have no record yet.
 func (r *record) complete(ctx context.Context, w *workshop, p *project, packages []string, atOnce int, out io.Writer) error {
 	var missing []unit
 	for _, pkg := range packages {
@@ -91,7 +91,7 @@ func (r *record) learn(ctx context.Context, w *workshop, names map[int]string, u
 	if err != nil {
 		return err
 	}
-	defer os.Remove(trace.Name()) // else there is one file more in bin
+	defer os.Remove(trace.Name()) // otherwise one more file stays in bin
 	if err := trace.Close(); err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func readTrace(file string, names map[int]string) ([]string, error) {
 	return slices.Compact(reached), nil
 }
 
-// asked lists the units that reach a place: those of the first tier, then those of the
-// second, the cheapest first.
+// asked returns the units that reach a place: first tier before second tier, cheapest
+// first.
 func (r *record) asked(p *project, at *place) []reach {
 	var wanted []string
 	for _, number := range at.reaches() {
@@ -168,7 +168,8 @@ func (r *record) asked(p *project, at *place) []reach {
 	return found
 }
 
-// appendLine adds a value as a line of JSON, so that what is done survives any end.
+// appendLine appends a value as a line of JSON, so that finished work survives any
+// interruption.
 func appendLine(file string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -185,7 +186,7 @@ func appendLine(file string, value any) error {
 	return errors.Join(err, out.Close())
 }
 
-// readLines keeps the values that appendLine wrote; none if there is no such file.
+// readLines reads the values written by appendLine, or none if the file does not exist.
 func readLines[Value any](file string, keep func(Value)) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// report prints what became of the mutants that were drawn.
+// report prints the results for the selected mutants.
 func report(out io.Writer, seed string, verdicts []verdict, cpu float64) {
 	const secondTier = "by the second tier alone"
 	counts, all, byFirst := map[string]map[string]int{}, 0, 0
@@ -41,7 +41,7 @@ func report(out io.Writer, seed string, verdicts []verdict, cpu float64) {
 		}
 		fmt.Fprint(table, "\t\n")
 	}
-	_ = table.Flush() // nothing can be done if nothing can be printed
+	_ = table.Flush() // an error cannot be reported if printing fails
 	if all > 0 {
 		fmt.Fprintf(out, "\nThe first tier alone kills %d, both tiers kill %d: %.3f\n", byFirst, all, float64(byFirst)/float64(all))
 	}

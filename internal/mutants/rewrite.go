@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// switched is the package that the sources ask.
+// switched is the package that the modified sources call.
 const switched = "github.com/fairlead-io/fairlead/internal/mutants/active"
 
-// rewritten is the source with all places switched by package active.
+// rewritten returns the source with switches for all places.
 func (s *source) rewritten() string {
 	if len(s.wraps) == 0 {
 		return s.text
@@ -17,7 +17,7 @@ func (s *source) rewritten() string {
 	type insertion struct {
 		at     int
 		closes bool
-		other  int // where what it belongs to begins or ends
+		other  int // other end of the wrapped part
 		order  int
 		text   string
 	}
@@ -25,7 +25,7 @@ func (s *source) rewritten() string {
 	for i, w := range s.wraps {
 		all = append(all, insertion{w.from, false, w.to, i, w.before}, insertion{w.to, true, w.from, i, w.after})
 	}
-	// What encloses more opens first and closes last.
+	// Outer wraps open first and close last.
 	slices.SortFunc(all, func(a, b insertion) int {
 		switch {
 		case a.at != b.at:
@@ -53,7 +53,8 @@ func (s *source) rewritten() string {
 	return s.importing(out.String())
 }
 
-// importing adds the import in the line of the package clause, so that lines stay.
+// importing adds the import to the line of the package clause, so that line numbers stay
+// the same.
 func (s *source) importing(text string) string {
 	end := s.files.Position(s.parsed.Name.End()).Offset
 	return text[:end] + `; import "` + switched + `"` + text[end:]

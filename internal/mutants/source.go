@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// source is a file of Go whose places are found, and which is written again so that each
-// of them can be damaged. Lines stay where they are.
+// source is a Go file in which places are found, and which is rewritten so that each of
+// them can be mutated. Line numbers stay the same.
 type source struct {
-	name   string // as the repository names it
+	name   string // path in the repository
 	text   string
 	files  *token.FileSet
 	parsed *ast.File
 	area   *area
-	kinds  []string // of damage; all if there are none
+	kinds  []string // kinds of mutations; empty = all
 
 	places []*place
 	wraps  []wrap
@@ -27,10 +27,10 @@ type source struct {
 	refuse map[int]bool // numbers of places that do not compile
 
 	function string
-	own      bool // the file is in the package that declares the outcomes
+	own      bool // whether the file is in the package that declares the outcomes
 }
 
-// wrap is text around a part of the source.
+// wrap is text to insert around a part of the source.
 type wrap struct {
 	span
 	before, after string
@@ -82,13 +82,13 @@ func (s *source) span(n ast.Node) span {
 	return span{s.files.Position(n.Pos()).Offset, s.files.Position(n.End()).Offset}
 }
 
-// add notes a place. In before and after, # is its number.
+// add adds a place. In before and after, # stands for its number.
 func (s *source) add(kind string, n ast.Node, before, after string) {
 	if s.kinds != nil && !slices.Contains(s.kinds, kind) {
 		return
 	}
 	if strings.Contains(before+after, "\n") || strings.Contains(before+after, "//") {
-		return // lines would move
+		return // line numbers would change
 	}
 	p := &place{
 		number: s.number(), area: s.area, file: s.name, line: s.files.Position(n.Pos()).Line,
@@ -110,11 +110,11 @@ func shortened(text string) string {
 	return text
 }
 
-// onlyError are conditions that show whether something failed: what happens then is
-// tested by making it fail, not by forgetting to ask.
+// onlyError matches conditions that check whether an operation failed: error handling is
+// tested by causing errors, not by skipping the check.
 var onlyError = regexp.MustCompile(`^\w*[eE]rr (?:!=|==) nil$`)
 
-// block finds the places of a body.
+// block finds the places in a function body.
 func (s *source) block(body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -159,7 +159,7 @@ func (s *source) cases(n *ast.SwitchStmt) {
 	}
 }
 
-// neighbours are the comparisons that differ in one value.
+// neighbours maps comparisons to those that differ in one value.
 var neighbours = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
 
 func (s *source) binary(n *ast.BinaryExpr) {
@@ -184,7 +184,7 @@ func (s *source) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// calls reports whether an expression may do something.
+// calls reports whether an expression may have an effect.
 func calls(n ast.Expr) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -196,10 +196,11 @@ func calls(n ast.Expr) (found bool) {
 	return found
 }
 
-// needless are calls whose absence changes nothing that a test could see, or hangs it.
+// needless matches calls whose absence changes nothing that a test could see, or makes it
+// hang.
 var needless = regexp.MustCompile(`(?:^|\.)(?:R?Lock|R?Unlock|Close|Stop|Done|Add|Wait|Helper|panic|close|cancel|stop|Debug|Info|Warn|Error|Log|LogAttrs|DebugContext|InfoContext|WarnContext|ErrorContext|Go|Reset|Grow|Sort|SortFunc|Flush|WriteString|WriteByte|Fprint\w*|Print\w*|recover)$`)
 
-// statements finds what may be forgotten.
+// statements finds statements that may be left out.
 func (s *source) statements(list []ast.Stmt) {
 	for _, statement := range list {
 		switch n := statement.(type) {
@@ -225,7 +226,7 @@ func (s *source) statements(list []ast.Stmt) {
 
 func (s *source) forget(kind string, n ast.Stmt) { s.add(kind, n, "if !active.On(#) { ", " }") }
 
-// outcomes finds outcomes that can be swapped for others.
+// outcomes finds outcomes that can be replaced by others.
 func (s *source) outcomes(values []ast.Expr) {
 	for _, value := range values {
 		switch n := value.(type) {

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// damage is one way to damage a statement.
+// damage is one mutation of a statement.
 type damage struct {
 	kind string
-	text string // what was there
-	is   string // the whole statement with the damage
+	text string // original text
+	is   string // the whole mutated statement
 }
 
-// damages lists the ways to damage a statement.
+// damages returns the mutations of a statement.
 func damages(statement string) []damage {
 	var found []damage
 	add := func(kind string, from, to int, instead string) {
@@ -33,7 +33,7 @@ func damages(statement string) []damage {
 		case leased.MatchString(text):
 			kind = "lease"
 		}
-		add(kind, c.from, c.to, "("+text+" or true)") // the inputs are still all there
+		add(kind, c.from, c.to, "("+text+" or true)") // all parameters are still used
 		if turned, ok := turnTime(text); ok {
 			add("time", c.from, c.to, turned)
 		}
@@ -41,7 +41,7 @@ func damages(statement string) []damage {
 	return found
 }
 
-// plainDamages are found by their words alone.
+// plainDamages lists mutations found by matching words.
 var plainDamages = []struct {
 	kind    string
 	where   *regexp.Regexp
@@ -70,7 +70,7 @@ var (
 	turns   = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 )
 
-// turnTime turns the comparison of a predicate that compares times.
+// turnTime reverses the comparison of a predicate that compares times.
 func turnTime(text string) (turned string, ok bool) {
 	at := ordered.FindAllStringSubmatchIndex(text, -1)
 	if !timed.MatchString(text) || len(at) != 1 {
@@ -105,7 +105,7 @@ func conjuncts(statement string) []span {
 }
 
 // opensPredicate reports whether a predicate follows a word. An "and" that belongs to
-// "between", to a case or to a bracket of an expression opens none.
+// "between", to a case or to an expression in brackets does not.
 func opensPredicate(words []word, i int) bool {
 	switch words[i].text {
 	case "where", "on":
@@ -118,7 +118,7 @@ func opensPredicate(words []word, i int) bool {
 
 // inClause reports whether an "and" joins predicates of a clause.
 func inClause(words []word, and int) bool {
-	met := 0 // further ones, one of which belongs to each "between"
+	met := 0 // further occurrences, one of them for each "between"
 	for i := and - 1; i >= 0; i-- {
 		switch w := words[i]; {
 		case w.depth > words[and].depth || w.text == ")":
@@ -139,17 +139,17 @@ func inClause(words []word, and int) bool {
 	return false
 }
 
-// followsOn are words that make an "on" something other than the condition of a join.
+// followsOn lists words that make an "on" something other than the condition of a join.
 var followsOn = map[string]bool{"conflict": true, "duplicate": true}
 
-// endsPredicate are the words that end a clause of predicates.
+// endsPredicate lists the words that end a clause of predicates.
 var endsPredicate = map[string]bool{
 	"and": true, "order": true, "group": true, "having": true, "limit": true, "for": true, "lock": true, "returning": true, "union": true,
 	"join": true, "left": true, "cross": true, "straight_join": true, "where": true, "set": true, "select": true, "window": true,
 	"on": true, "offset": true, ";": true,
 }
 
-// predicateEnd returns where the predicate ends that follows the word opener.
+// predicateEnd returns the end of the predicate that follows the word opener.
 func predicateEnd(words []word, opener, end int) int {
 	depth, between := words[opener].depth, false
 	for _, w := range words[opener+1:] {
@@ -168,8 +168,8 @@ func predicateEnd(words []word, opener, end int) int {
 	return end
 }
 
-// word is a word or a bracket of a statement, with how many brackets are open around it.
-// An opening bracket is inside of itself, a closing one is not.
+// word is a word or a bracket of a statement, with the number of open brackets around it.
+// An opening bracket counts as inside of itself, a closing one does not.
 type word struct {
 	span
 	text  string
@@ -194,5 +194,5 @@ func split(statement string) []word {
 	return found
 }
 
-// flat is a text on one line.
+// flat returns a text on one line.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -17,17 +17,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// unit is a test that is run alone, or a part of a test that has many.
+// unit is a test that runs separately, or a part of a test with many parts.
 type unit struct {
 	Package string
 	Test    string
 	Part    string // path below the test, or empty for the whole test
-	Long    bool   `json:",omitempty"` // as the second tier runs it: at full size
+	Long    bool   `json:",omitempty"` // in the second tier, at full size
 }
 
 func (u unit) String() string { return u.Package + " " + u.path() }
 
-// pattern chooses units of one package.
+// pattern returns the pattern that selects units of one package.
 func pattern(units []unit) string {
 	var choices []string
 	for _, u := range units {
@@ -43,7 +43,7 @@ func pattern(units []unit) string {
 	return strings.Join(choices, "|")
 }
 
-// run is what came of a run of tests.
+// run is the result of a run of tests.
 type run struct {
 	passed  bool
 	hung    bool
@@ -52,7 +52,7 @@ type run struct {
 	cpu     time.Duration
 }
 
-// play runs units of one package with an environment of their own.
+// play runs units of one package with additional environment variables.
 func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, environment ...string) (run, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -62,11 +62,11 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 		arguments = append(arguments, "-test.short")
 	}
 	if w.draws(units[0].Package) {
-		arguments = append(arguments, "-rapid.nofailfile") // it would be a file in the work tree
+		arguments = append(arguments, "-rapid.nofailfile") // prevents files in the work tree
 	}
 	command := exec.CommandContext(ctx, w.binary(units[0].Package), arguments...)
 	command.Dir, command.Stdout, command.Stderr = filepath.Join(w.root, units[0].Package), &out, &out
-	// Programs that tests build have the mutants as well.
+	// Programs built by tests also contain the mutants.
 	command.Env = append(os.Environ(), append(environment, "GOFLAGS=-overlay="+w.overlay())...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
@@ -81,13 +81,13 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 	if err != nil && !errors.As(err, &exit) && !r.hung && !errors.Is(err, exec.ErrWaitDelay) {
 		return r, fmt.Errorf("run the tests of %s: %w", units[0].Package, err)
 	}
-	if command.Process != nil { // else the whole was interrupted before it began
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what a failed test may have left
+	if command.Process != nil { // otherwise it was interrupted before the start
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // processes left by a failed test
 	}
 	return r, nil
 }
 
-// draws reports whether tests of a package draw what they do by package rapid.
+// draws reports whether tests of a package are randomized by package rapid.
 func (w *workshop) draws(pkg string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +102,7 @@ func (w *workshop) draws(pkg string) bool {
 	return w.drawing[pkg]
 }
 
-// tests lists the tests of a package.
+// tests returns the tests of a package.
 func (w *workshop) tests(ctx context.Context, pkg string) ([]unit, error) {
 	command := exec.CommandContext(ctx, w.binary(pkg), "-test.list=^Test")
 	command.Dir = filepath.Join(w.root, pkg)
@@ -121,7 +121,7 @@ func (w *workshop) tests(ctx context.Context, pkg string) ([]unit, error) {
 
 var partLine = regexp.MustCompile(`(?m)^    --- (?:PASS|FAIL): (\w+)/([^/\n]+) \([\d.]+s\)$`)
 
-// parts lists the parts of a test that has run.
+// parts returns the parts of a test that has run.
 func (u unit) parts(output string) []unit {
 	var parts []unit
 	for _, match := range partLine.FindAllStringSubmatch(output, -1) {
@@ -134,7 +134,7 @@ func (u unit) parts(output string) []unit {
 
 var longLine = regexp.MustCompile(`(?m)^=== ATTR  (\S+) ` + tier.LongAttr + ` `)
 
-// longTests lists the tests that have run and have more to do in the second tier.
+// longTests returns the tests that have run and do more in the second tier.
 func (u unit) longTests(output string) []unit {
 	var names []string
 	for _, match := range longLine.FindAllStringSubmatch(output, -1) {
@@ -144,7 +144,7 @@ func (u unit) longTests(output string) []unit {
 	var tests []unit
 	for i, name := range slices.Compact(names) {
 		if i > 0 && strings.HasPrefix(name, tests[len(tests)-1].path()+"/") {
-			continue // part of the one before
+			continue // part of the previous one
 		}
 		test, part, _ := strings.Cut(name, "/")
 		tests = append(tests, unit{Package: u.Package, Test: test, Part: part, Long: true})
@@ -162,7 +162,7 @@ func (u unit) path() string {
 
 var failLine = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 
-// failed is the innermost test that failed, as far as it is known.
+// failed returns the innermost test that failed, as far as known.
 func (r *run) failed() string {
 	name := ""
 	for _, match := range failLine.FindAllStringSubmatch(r.output, -1) {

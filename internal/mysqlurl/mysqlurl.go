@@ -1,4 +1,4 @@
-// Package mysqlurl reads the URLs that name databases of MySQL and MariaDB.
+// Package mysqlurl parses the URLs of MySQL and MariaDB databases.
 package mysqlurl
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/password"
 )
 
-// Parse translates a URL into what the driver understands. It is
-// mysql://user:password@host:port/database?name=value…; the parameters are those of
-// the driver, socket=/path for a Unix socket instead of host and port, and
-// password_file or password_command for a password that changes. It fails
-// with fairlead.ErrInvalid, and its errors do not have the password.
+// Parse converts a URL to a driver configuration. The URL has the form
+// mysql://user:password@host:port/database?name=value…. Its parameters are the driver's own,
+// socket=/path for a Unix socket instead of host and port, and password_file or
+// password_command for a password that changes. Parse returns fairlead.ErrInvalid if the URL
+// is invalid. Its errors do not contain the password.
 func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
-		// The parser's own words repeat the URL, and with it the password.
+		// The parser's error contains the URL, including the password.
 		return nil, fmt.Errorf("invalid URL; escape special characters in the user name and password: %w", fairlead.ErrInvalid)
 	}
 	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
@@ -52,13 +52,13 @@ func Parse(text string) (*mysql.Config, error) {
 	if socket != "" {
 		config.Net, config.Addr = "unix", socket
 	}
-	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
+	config.InterpolateParams = true // one round trip instead of three for unprepared statements
 	config.MultiStatements = false
-	config.Logger = &mysql.NopLogger{} // what fails is returned
+	config.Logger = &mysql.NopLogger{} // errors are returned instead
 	return config, readPassword(config, source)
 }
 
-// readPassword lets each connection have the password that its source gives then.
+// readPassword makes each connection use the current password of its source.
 func readPassword(config *mysql.Config, source password.Source) error {
 	if source == nil {
 		return nil

@@ -25,7 +25,8 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// CloseIdleConnections is called by http.Client.CloseIdleConnections.
+// CloseIdleConnections closes idle connections of the base transport.
+// http.Client.CloseIdleConnections calls it.
 func (t *transport) CloseIdleConnections() {
 	if base, can := t.base.(interface{ CloseIdleConnections() }); can {
 		base.CloseIdleConnections()

@@ -118,8 +118,8 @@ func TestAMethodThatDoesNotSayWhoMayCallItIsRefused(t *testing.T) {
 	}
 }
 
-// Routes are read from the schema when the program starts: an invalid one is rejected at
-// that point.
+// The program reads routes from the schema when it starts, and rejects invalid ones at that
+// point.
 func TestARouteThatCannotBeServedIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule *annotations.HttpRule

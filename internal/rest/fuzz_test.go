@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// echoes returns routes for all methods of the schema, each of which returns an empty
+// echoes returns routes for all methods of the schema. Each route returns an empty
 // response.
 func echoes(t testing.TB) []*rest.Route {
 	var endpoints []*rest.Endpoint

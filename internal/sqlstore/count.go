@@ -23,9 +23,9 @@ const (
 	readsPerJob = 2
 )
 
-// Count returns the number of jobs that match the filter. It proceeds window by window
-// until it has counted atMost jobs or has read its share of rows. If atMost is 0, it counts
-// all.
+// Count returns the number of jobs that match the filter. It counts window by window until it
+// has counted atMost jobs or has read its share of rows. If atMost is 0, it counts all
+// matching jobs.
 func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	add := func(row Scanner) error {

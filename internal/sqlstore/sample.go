@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 )
 
-// sampleStore stores samples of how much runs.
+// sampleStore stores samples of the number of running jobs.
 type sampleStore struct {
 	db  Database
 	sql *SampleStatements
@@ -21,8 +21,8 @@ type SampleStatements struct {
 	Samples       string `sql:"samples"`
 }
 
-// sampleRow is a row of the table: the bucket that a sample describes, the jobs started in
-// it, and the jobs that ran after it.
+// sampleRow is a row of the samples table: the bucket of a sample, the number of jobs
+// started in it, and the number of jobs running after it.
 type sampleRow struct{ bucket, started, running int64 }
 
 func scanSample(row Scanner) (s sampleRow, err error) {

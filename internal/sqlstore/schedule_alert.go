@@ -47,7 +47,7 @@ type standing struct {
 	Chosen   int64 `json:"chosen,omitempty"`
 }
 
-// EncodeStanding returns the state as JSON, or "" if it is empty.
+// EncodeStanding returns a schedule's standing as JSON, or "" if the standing is empty.
 func EncodeStanding(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
@@ -59,8 +59,8 @@ func EncodeStanding(s schedule.Standing) string {
 	return string(text)
 }
 
-// decodeStanding is the inverse of EncodeStanding. It treats unreadable text as empty: the
-// alert's receiver may then get a message twice.
+// decodeStanding decodes the result of EncodeStanding. It ignores unreadable text, after
+// which the alert's receiver may get a message twice.
 func decodeStanding(text []byte) schedule.Standing {
 	var s standing
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {

@@ -36,7 +36,7 @@ func templateOf(job *fairlead.Job) template {
 	}
 }
 
-// job is the inverse of templateOf.
+// job returns the job of a template. It reverses templateOf.
 func (t *template) job() fairlead.Job {
 	job := fairlead.Job{
 		Kind: t.Kind, Queue: t.Queue, Tenant: t.Tenant, Priority: t.Priority, StartBy: Time(t.StartBy),

@@ -119,8 +119,8 @@ func scanToken(row Scanner) (t access.Token, err error) {
 	return t, nil
 }
 
-// decodeNames is the inverse of encodeNames. An empty stored list, which binds the token to
-// no name at all, differs from an absent one.
+// decodeNames decodes the result of encodeNames. An empty stored list, which binds the
+// token to no name at all, differs from an absent one.
 func decodeNames(raw []byte) ([]string, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Window is the range of IDs that a statement reads. The zero Window includes all IDs, in
-// any order.
+// Window is the range of IDs that a statement reads, and the way in which it reads them. The
+// zero Window includes all IDs, in any order.
 type Window struct {
 	From, Below int64 // IDs; 0 = unlimited
 	// ByID reads places in ID order.
@@ -38,7 +38,7 @@ func (w Window) below(filter fairlead.Filter) int64 {
 	return w.Below
 }
 
-// Ask runs a reading statement and scans its rows.
+// Ask is a function that runs a reading statement and scans its rows.
 type Ask func(ctx context.Context, statement string, args []any, each func(Scanner) error) error
 
 // looks limits the number of rows that one look reads, and so the cost of an answer.

@@ -94,7 +94,7 @@ func AppendAside(to []byte, aside []Aside) []byte {
 	return to
 }
 
-// DecodeAside is the inverse of AppendAside.
+// DecodeAside decodes the result of AppendAside.
 func DecodeAside(from []byte) ([]Aside, error) {
 	var aside []Aside
 	for last := int64(0); len(from) > 0; {

@@ -22,7 +22,7 @@ func EncodePending(aside []Aside) (json.RawMessage, error) {
 	return json.Marshal(pending{Aside: AppendAside(nil, aside)})
 }
 
-// DecodePending is the inverse of EncodePending.
+// DecodePending decodes the result of EncodePending.
 func DecodePending(stored json.RawMessage) ([]Aside, error) {
 	if len(stored) == 0 {
 		return nil, nil

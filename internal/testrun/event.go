@@ -18,7 +18,7 @@ type event struct {
 	Value   string
 
 	ImportPath  string // package being built
-	FailedBuild string // ImportPath of the build because of which a package failed
+	FailedBuild string // ImportPath of the build that made a package fail
 }
 
 // parse decodes a line as an event, if it is one.

@@ -33,7 +33,7 @@ func (f *field) mostEntries() int {
 	return maxList
 }
 
-// checkRoom fails if a list or map with n entries cannot take another one.
+// checkRoom returns an error if a list or map with n entries is full.
 func (f *field) checkRoom(n int) error {
 	if most := f.mostEntries(); n >= most {
 		return wrong("has more than %d entries; send fewer at once", most)
@@ -41,7 +41,7 @@ func (f *field) checkRoom(n int) error {
 	return nil
 }
 
-// entry counts an entry of a list or map that has n before it.
+// entry counts an entry of a list or map after n others.
 func (e *elements) entry(f *field, n int) error {
 	if err := f.checkRoom(n); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (e *elements) packed(f *field, content []byte, entries map[protowire.Number
 		width = 4
 	}
 	for i := range content {
-		last := content[i] < 0x80 // of a varint
+		last := content[i] < 0x80 // last byte of a varint
 		if width > 1 {
 			last = (i+1)%width == 0
 		}

@@ -26,8 +26,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// Unmarshal reads a JSON document into an empty message. Its errors are
-// FieldErrors. It keeps nothing of data.
+// Unmarshal decodes a JSON document into an empty message. It returns FieldErrors. The
+// message does not refer to data.
 func Unmarshal(data []byte, into proto.Message) error {
 	s := &scanner{data: data}
 	message := into.ProtoReflect()
@@ -142,8 +142,8 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 	return err
 }
 
-// checkEntries refuses a list of messages with too many entries before any of them is allocated.
-// It leaves other mistakes to the caller.
+// checkEntries rejects a list of messages with too many entries before any of them is
+// allocated. It leaves other errors to the caller.
 func (s *scanner) checkEntries(f *field) error {
 	most := f.mostEntries()
 	if f.message == nil || bytes.Count(s.data[s.at:], []byte("{")) <= most {
@@ -160,8 +160,8 @@ func (s *scanner) checkEntries(f *field) error {
 	return refusal
 }
 
-// enough refuses a list that was given and is too short. Where one that is left out stands for
-// all, one that has nothing is a mistake.
+// enough rejects a list that is present but too short. Where an absent list stands for all,
+// an empty list is a mistake.
 func enough(f *field, entries int) error {
 	if least := f.rules.GetMin(); int64(entries) < least {
 		return wrong("has %d entries; specify at least %d, or omit the field, which has a different meaning", entries, least)

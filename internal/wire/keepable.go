@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// heard lists the fields with texts from handlers, targets and their observers. These texts
-// must never be rejected: stores replace characters that they cannot store.
+// heard lists the fields with strings from handlers, targets and their observers. These
+// strings must never be rejected: stores replace characters that they cannot store.
 var heard = map[protoreflect.FullName]bool{
 	"fairlead.v1.RunEnd.error":             true,
 	"fairlead.v1.FailJobRequest.error":     true,

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads one JSON document. It copies the values that it returns and allocates nothing
-// for what it skips.
+// scanner reads one JSON document. It copies the values that it returns and allocates
+// nothing for values that it skips.
 type scanner struct {
 	data  []byte
 	at    int
@@ -180,8 +180,8 @@ func (s *scanner) text() (string, error) {
 	return string(text), nil
 }
 
-// skipText reads a string, returns what is between its quotation marks, and reports whether
-// that has escape sequences.
+// skipText reads a string. It returns the bytes between the quotation marks and reports
+// whether they contain escape sequences.
 func (s *scanner) skipText() (raw []byte, escaped bool, err error) {
 	if err := s.expect('"'); err != nil {
 		return nil, false, err

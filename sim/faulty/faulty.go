@@ -201,7 +201,7 @@ func do[T any](ctx context.Context, s *Store, call Call, effect func(context.Con
 			timer := time.NewTimer(f.after)
 			defer timer.Stop()
 			<-timer.C
-			_, _ = effect(context.WithoutCancel(ctx)) // its caller is gone
+			_, _ = effect(context.WithoutCancel(ctx)) // the caller has returned
 		})
 	case hanging:
 		ctx, cancel := context.WithTimeout(ctx, QueryTimeout)

@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// faltering passes bytes between browsers and a server. While it is locked, both ends keep
-// their connections and get nothing, as from a server that hangs.
+// faltering forwards bytes between browsers and a server. While it is locked, both ends
+// stay connected and receive nothing, like with a server that hangs.
 type faltering struct {
 	sync.RWMutex
 	to string // host and port of the server
 }
 
-// falter puts a faltering connection before a server, and returns its address.
+// falter starts a faltering connection to a server and returns its address.
 func falter(t *testing.T, server string) (*faltering, string) {
 	t.Helper()
 	behind, err := url.Parse(server)
@@ -75,8 +75,8 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.to.Write(p)
 }
 
-// TestAPageSaysThatItsServerHangs stops all bytes between the browser and the server, and
-// lets them pass again.
+// TestAPageSaysThatItsServerHangs interrupts the traffic between the browser and the
+// server, and then resumes it.
 func TestAPageSaysThatItsServerHangs(t *testing.T) {
 	tier.Long(t, "waits twelve seconds for a page to miss its server")
 	t.Parallel()
@@ -92,7 +92,8 @@ func TestAPageSaysThatItsServerHangs(t *testing.T) {
 	tab.quiet("a server that hangs")
 }
 
-// TestAPagePausesItsUpdates pauses a page of the living demo while another page goes on.
+// TestAPagePausesItsUpdates pauses the updates of a page of the running demo while another
+// page continues.
 func TestAPagePausesItsUpdates(t *testing.T) {
 	tier.Long(t, "waits for updates of a demo")
 	t.Parallel()
@@ -111,7 +112,7 @@ func TestAPagePausesItsUpdates(t *testing.T) {
 	paused.quiet("pause")
 }
 
-// updated waits until the live part of a page was updated so many times in all.
+// updated waits until the live part of a page has been updated a number of times in total.
 func (t *tab) updated(times int) {
 	t.Helper()
 	t.await(`Number(document.getElementById("live").dataset.updates) >= ` + strconv.Itoa(times))

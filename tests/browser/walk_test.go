@@ -41,7 +41,7 @@ func every(t *tab, see func(path string)) (paths []string) {
 			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
 			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
 			if len(parts) > 2 {
-				kind = parts[1] + fmt.Sprint(len(parts)) // one page per type of object is enough
+				kind = parts[1] + fmt.Sprint(len(parts)) // the first page of each type of object is enough
 			}
 			if len(parts) > 3 {
 				kind += parts[3]

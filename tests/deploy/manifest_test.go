@@ -132,8 +132,8 @@ func (m manifests) parse(text []byte) error {
 	return nil
 }
 
-// decode is as strict as the API server with fieldValidation=Strict: field names are
-// case-sensitive.
+// decode rejects the same documents as the API server with fieldValidation=Strict: field
+// names are case-sensitive.
 func decode(document []byte, into any) error {
 	raw, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	page    = 100  // rows that are asked for
-	counted = 1000 // jobs that are counted, about, at most
+	page    = 100  // requested rows
+	counted = 1000 // approximate maximum number of counted jobs
 )
 
 // ask is a list or a count that the API offers.
 type ask struct {
 	name   string
-	filter any // a struct; nil: there is nothing to choose
-	page   int // rows that it may have
+	filter any // a struct; nil = no filter
+	page   int // maximum number of rows
 	do     func(ctx context.Context) (rows int, err error)
 }
 
-// listing is an ask for a page of a list.
+// listing returns an ask for a page of a list.
 func listing[F, T any](name string, filter F, list func(context.Context, F) ([]T, error)) ask {
 	return ask{name: name, filter: filter, page: page, do: func(ctx context.Context) (int, error) {
 		found, err := list(ctx, filter)
@@ -34,7 +34,7 @@ func listing[F, T any](name string, filter F, list func(context.Context, F) ([]T
 	}}
 }
 
-// all is an ask for a list of which there is no chunk. What it may have is what it has.
+// all returns an ask for a list without pages, whose page size is its actual size.
 func all[T any](name string, list func(context.Context) ([]T, error)) ask {
 	return ask{name: name, do: func(ctx context.Context) (int, error) {
 		found, err := list(ctx)
@@ -42,7 +42,7 @@ func all[T any](name string, list func(context.Context) ([]T, error)) ask {
 	}}
 }
 
-// asks lists everything that is measured.
+// asks returns everything that is measured.
 func (s *stock) asks() []ask {
 	var list []ask
 	for _, group := range [][]ask{s.jobAsks(), s.countAsks(), s.otherAsks(), s.scheduleAsks(), s.batchAsks(), s.sweepAsks(), s.auditAsks(), s.bulkAsks()} {
@@ -51,7 +51,7 @@ func (s *stock) asks() []ask {
 	return list
 }
 
-// jobFilters are the filters of jobs, each alone and some together.
+// jobFilters returns filters of jobs, individually and some in combination.
 func (s *stock) jobFilters() map[string]fairlead.Filter {
 	middle, end := s.began.Add(days*12*time.Hour), s.began.Add(days*24*time.Hour)
 	ids := make([]int64, page)
@@ -162,8 +162,8 @@ func (s *stock) auditAsks() []ask {
 	return list
 }
 
-// bulkAsks ask for bulks, of which there are none in the stock: people make them one by one. Their
-// misses are read by the key of the table, whatever there is.
+// bulkAsks returns asks for bulks. The stock has none, because people create them one by
+// one. Their misses are read by the primary key in any case.
 func (s *stock) bulkAsks() []ask {
 	return []ask{
 		listing("bulks: ", bulks.Filter{Limit: page}, func(ctx context.Context, filter bulks.Filter) ([]bulks.Bulk, error) {
@@ -264,7 +264,7 @@ func (s *stock) sweepAsks() []ask {
 	return list
 }
 
-// countAsks are counts of jobs.
+// countAsks returns counts of jobs.
 func (s *stock) countAsks() []ask {
 	var list []ask
 	for name, filter := range s.jobFilters() {

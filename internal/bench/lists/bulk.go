@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// prefix is that of the tables, as stores have it by default.
+// prefix is the default prefix of a store's tables.
 const prefix = "fairlead_"
 
-// bulk stores rows past the store, many at once: one by one a million jobs would take
-// longer than what is measured.
+// bulk inserts many rows at once, bypassing the store: inserting a million jobs one by one
+// would take longer than the measurement.
 type bulk interface {
 	insert(ctx context.Context, table string, columns []string, rows [][]any) error
 	exec(ctx context.Context, statement string) error
-	// afterJobs lets the next job have an id above this one.
+	// afterJobs makes the next job get an ID above this one.
 	afterJobs(ctx context.Context, last int64) error
-	// copySchedules stores a copy of each schedule that was put.
+	// copySchedules stores a copy of each stored schedule.
 	copySchedules(ctx context.Context, c scheduleCopy) error
-	// look has the server gather statistics, as it does on its own after a while.
+	// look makes the server gather statistics, which it would otherwise do after some time.
 	look(ctx context.Context) error
-	// fires are the columns of fire: job, schedule, due, source, number, what made
-	// it, why it was skipped, and others with what they have.
+	// fires returns the columns of table fire: job, schedule, due, source, number, trigger,
+	// reason for skipping, and other columns with their values.
 	fires() (columns []string, others []any)
 	Close() error
 }
 
-// scheduleCopy says how copies of schedules differ from them.
+// scheduleCopy defines how copies of schedules differ from the originals.
 type scheduleCopy struct {
-	last  int64  // only those whose id is at most this one are copied
-	shift int64  // is added to their ids
-	later int64  // microseconds by which they fire later
-	name  string // takes the place of "schedule-" in their names
+	last  int64  // largest ID to copy
+	shift int64  // offset of the IDs
+	later int64  // delay of the fires in microseconds
+	name  string // replaces "schedule-" in the names
 }
 
-// openBulk opens the database that a URL names.
+// openBulk opens the database with a URL.
 func openBulk(ctx context.Context, url string) (bulk, error) {
 	scheme, rest, _ := strings.Cut(url, "://")
 	switch scheme {
@@ -53,7 +53,7 @@ func openBulk(ctx context.Context, url string) (bulk, error) {
 	}
 }
 
-// table gathers rows and stores them a chunk at a time.
+// table collects rows and stores them in chunks.
 type table struct {
 	into    bulk
 	name    string
@@ -86,7 +86,7 @@ func (t *table) flush(ctx context.Context) error {
 	return nil
 }
 
-// marks is a list of question marks for rows of so many columns.
+// marks returns the placeholders for rows with a number of columns.
 func marks(rows, columns int) string {
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
 	return strings.TrimSuffix(strings.Repeat(row+",", rows), ",")

@@ -17,7 +17,7 @@ func openMySQL(url string) (*mysqlBulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.InterpolateParams = true // thousands of values, prepared for one use
+	config.InterpolateParams = true // avoids preparing statements with thousands of values for a single use
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err
@@ -58,5 +58,5 @@ func (b *mysqlBulk) fires() ([]string, []any) {
 	return []string{"id", "schedule", "due", "source", "number", "cause", "skip"}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *mysqlBulk) Close() error { return b.db.Close() }

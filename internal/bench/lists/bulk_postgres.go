@@ -11,7 +11,7 @@ import (
 type postgresBulk struct{ conn *pgx.Conn }
 
 func openPostgres(ctx context.Context, url string) (*postgresBulk, error) {
-	pool, err := pgxpool.ParseConfig(url) // the URL may have settings that only a pool knows
+	pool, err := pgxpool.ParseConfig(url) // the URL may contain settings that only a pool accepts
 	if err != nil {
 		return nil, err
 	}
@@ -58,5 +58,5 @@ func (b *postgresBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "trigger", "skip"}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *postgresBulk) Close() error { return b.conn.Close(context.Background()) }

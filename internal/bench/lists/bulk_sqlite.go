@@ -20,13 +20,13 @@ func openSQLite(path string) (*sqliteBulk, error) {
 	return &sqliteBulk{db}, nil
 }
 
-// insert takes several statements: SQLite bounds how many values one has.
+// insert uses several statements, because SQLite limits the number of values in one.
 func (b *sqliteBulk) insert(ctx context.Context, table string, columns []string, rows [][]any) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // in vain after the commit
+	defer func() { _ = tx.Rollback() }() // no effect after the commit
 	const most = 500
 	for len(rows) > 0 {
 		n := min(most, len(rows))
@@ -56,12 +56,12 @@ func (b *sqliteBulk) copySchedules(ctx context.Context, c scheduleCopy) error {
 	return err
 }
 
-// look does nothing: its plans follow from the statements alone.
+// look does nothing, because the plans depend only on the statements.
 func (b *sqliteBulk) look(context.Context) error { return nil }
 
 func (b *sqliteBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "made_by", "skip", "queued", "open", "state", "ended_at"}, []any{0, 0, "", 0}
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (b *sqliteBulk) Close() error { return b.db.Close() }

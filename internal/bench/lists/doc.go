@@ -1,5 +1,5 @@
-// Package lists measures what lists and counts read. It fills an empty store with very
-// many jobs, of which nearly all have ended, as in a store that was used for a month, and
-// then asks for every filter and every count that the API offers. What an answer
-// reads must follow its page, not the table.
+// Package lists measures the reads of lists and counts. It fills an empty store with very
+// many jobs, nearly all of them finished, like a store that was used for a month. Then it
+// requests every filter and every count that the API offers. The reads for a response must
+// depend on the size of its page, not on that of the table.
 package lists

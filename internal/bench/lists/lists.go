@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	perRow   = 50   // reads that a row of a page may cost
-	constant = 2000 // and all rows of a list together besides
+	perRow   = 50   // maximum number of reads per row of a page
+	constant = 2000 // maximum number of additional reads for a list
 )
 
 // Lists measures a store.
 type Lists struct {
-	URL   string // of a database without jobs
+	URL   string // URL of a database without jobs
 	Store Store
-	Jobs  int // one million if zero
+	Jobs  int // zero = one million
 
-	// Watch shows how far filling is, until what it returns is called; nil: it is not shown.
+	// Watch displays the progress of filling until stop is called; nil = no display.
 	Watch func(what string, total int64, count func() int64) (stop func())
 }
 
-// Figure is what one list or count has read.
+// Figure contains the reads of one list or count.
 type Figure struct {
 	Name   string  `json:"list"`
-	Rows   int     `json:"rows"`    // that it had
+	Rows   int     `json:"rows"`    // number of rows in the result
 	Read   int64   `json:"read"`    // rows, or pages in SQLite
-	PerRow float64 `json:"per_row"` // of the page
-	Above  bool    `json:"above"`   // it reads more than its page allows
+	PerRow float64 `json:"per_row"` // reads per row of the page
+	Above  bool    `json:"above"`   // whether it reads more than its page allows
 	Millis float64 `json:"ms"`
 }
 
-// NewFigure judges what was read for some rows by the page that may have so many, and by
-// what all rows may cost besides.
+// NewFigure judges the reads for some rows by the maximum number of rows on the page and by
+// the allowed additional reads.
 func NewFigure(name string, rows, page, besides int, read int64, took time.Duration) Figure {
 	of := max(rows, page)
 	return Figure{
@@ -64,7 +64,7 @@ func (l Lists) Run(ctx context.Context) ([]Figure, error) {
 	return s.measure(ctx)
 }
 
-// fill stores what is asked for afterwards.
+// fill stores the data for the measurement.
 func (l Lists) fill(ctx context.Context) (_ *stock, err error) {
 	jobs := cmp.Or(l.Jobs, 1_000_000)
 	into, err := openBulk(ctx, l.URL)
@@ -84,8 +84,8 @@ func (l Lists) fill(ctx context.Context) (_ *stock, err error) {
 	return s, s.fill(ctx, func() { stored.Add(1) })
 }
 
-// measure asks for each list twice: what a process learns with the first is known to it
-// from then on, and is not counted.
+// measure requests each list twice: the data that a process caches with the first request
+// is not counted.
 func (s *stock) measure(ctx context.Context) ([]Figure, error) {
 	var figures []Figure
 	for _, a := range s.asks() {
@@ -108,12 +108,13 @@ func (s *stock) measure(ctx context.Context) ([]Figure, error) {
 	return figures, nil
 }
 
-// WriteTable writes figures of lists for people.
+// WriteTable writes figures of lists as a table for people.
 func WriteTable(w io.Writer, figures []Figure) error {
 	return WriteFigures(w, figures, constant)
 }
 
-// WriteFigures writes figures for people, and by what they were judged.
+// WriteFigures writes figures as a table for people, with the limits by which they were
+// judged.
 func WriteFigures(w io.Writer, figures []Figure, besides int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "rows\tread\tper row\tms\t\t list\t")
@@ -130,7 +131,7 @@ func WriteFigures(w io.Writer, figures []Figure, besides int) error {
 	return table.Flush()
 }
 
-// Store is all that has lists.
+// Store combines all interfaces with lists.
 type Store interface {
 	driver.Store
 	access.Store

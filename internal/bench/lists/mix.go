@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	fewTenants = 200 // that have jobs of all kinds; all others have those of two
+	fewTenants = 200 // tenants with jobs of all kinds; all others have jobs of two
 	kinds      = 20
 	queues     = 4
 	days       = 30
@@ -18,32 +18,32 @@ const (
 	commonKind, rareKind     = "kind-1", "kind-rare"
 	hotKey, onceKey          = "hot", "key-7"
 
-	blockHeld = time.Minute   // ids are used so long after they were set aside, at most
-	taskHeld  = 6 * time.Hour // and those of tasks so long
+	blockHeld = time.Minute   // maximum time between reserving and using an ID
+	taskHeld  = 6 * time.Hour // the same for IDs of tasks
 )
 
-// made is a job of the mix: what filters look at.
+// made is a job of the mix, with the properties that filters compare.
 type made struct {
 	id                int64
 	lane              int
 	state             fairlead.State
 	created, finished time.Time
 	key               string
-	batch             int64 // zero: it is no task
+	batch             int64 // zero = not a task
 }
 
-// mix makes jobs, the same ones whenever it is asked.
+// mix generates jobs deterministically.
 type mix struct {
 	jobs    int
 	tenants int
 	began   time.Time
-	lanes   []lane                   // the last two are those of few jobs
-	first   map[fairlead.State]int64 // an id of each state
+	lanes   []lane                   // the last two have few jobs
+	first   map[fairlead.State]int64 // an ID for each state
 }
 
 type lane struct{ queue, tenant, kind string }
 
-// newMix is a mix of so many jobs that were created in the days before now.
+// newMix returns a mix of jobs created in the days before now.
 func newMix(jobs int, now time.Time) *mix {
 	m := &mix{jobs: jobs, tenants: max(fewTenants, jobs/1000), began: now.Add(-days * 24 * time.Hour), first: map[fairlead.State]int64{}}
 	for t := range m.tenants {
@@ -58,7 +58,7 @@ func newMix(jobs int, now time.Time) *mix {
 	return m
 }
 
-// states are how many of ten thousand jobs are in a state.
+// states contains the number of jobs in each state, out of ten thousand.
 var states = []struct {
 	state fairlead.State
 	share int
@@ -74,7 +74,7 @@ var states = []struct {
 	{fairlead.Succeeded, 9500},
 }
 
-// job is the i-th job of the mix, in the order in which their ids were set aside.
+// job returns the i-th job of the mix, in the order in which IDs were reserved.
 func (m *mix) job(i int) made {
 	random := rand.New(rand.NewPCG(uint64(i), 18))
 	setAside := m.setAside(i)
@@ -102,12 +102,12 @@ func (m *mix) job(i int) made {
 	return j
 }
 
-// setAside is when the id of the i-th job was set aside.
+// setAside returns the time when the ID of the i-th job was reserved.
 func (m *mix) setAside(i int) time.Time {
 	return m.began.Add(time.Duration(float64(i) / float64(m.jobs) * days * 24 * float64(time.Hour))).Truncate(time.Microsecond)
 }
 
-// laneOf gives a third of the jobs to one tenant, and a handful to the rare ones.
+// laneOf assigns a third of the jobs to one tenant, and a handful to the rare ones.
 func (m *mix) laneOf(random *rand.Rand, i int) int {
 	switch spacing := max(1, m.jobs/10); {
 	case i%spacing == spacing/2:
@@ -115,15 +115,15 @@ func (m *mix) laneOf(random *rand.Rand, i int) int {
 	case i%spacing == spacing/3:
 		return len(m.lanes) - 1
 	case random.IntN(3) == 0:
-		return kinds + random.IntN(kinds) // of the common tenant
+		return kinds + random.IntN(kinds) // lane of the common tenant
 	}
 	return random.IntN(len(m.lanes) - 2)
 }
 
-// batchAt is the batch whose tasks get their ids at a time: one a day.
+// batchAt returns the batch whose tasks get their IDs at a time: one per day.
 func (m *mix) batchAt(t time.Time) int64 { return int64(t.Sub(m.began)/(24*time.Hour)) + 1 }
 
-// matches reports whether a filter chooses a job of the mix.
+// matches reports whether a filter selects a job of the mix.
 func (m *mix) matches(f fairlead.Filter, j made) bool {
 	l := m.lanes[j.lane]
 	return among(f.IDs, j.id) && among(f.States, j.state) && among(f.Kinds, l.kind) && among(f.Queues, l.queue) && among(f.Tenants, l.tenant) &&

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// stock is what the store is filled with.
+// stock is the content of the filled store.
 type stock struct {
 	*mix
 	store     Store
@@ -24,20 +24,20 @@ type stock struct {
 	batches   *batch.Client
 	sweeps    *sweep.Client
 	into      bulk
-	side      int // entries, runs, lines and items, beside the jobs
+	side      int // number of entries, runs, lines and items in addition to the jobs
 
-	earliest  int64             // id of the first schedule
-	schedule  schedule.Schedule // that has most of the runs
-	sweep     sweep.Sweep       // that has lines, items and events
-	batch     batch.Batch       // that has chunks
-	openBatch int64             // id of the one that has not ended
-	tasks     []int64           // ids of some of its tasks
-	ready     int64             // id of a job
+	earliest  int64             // ID of the first schedule
+	schedule  schedule.Schedule // schedule with most of the runs
+	sweep     sweep.Sweep       // sweep with lines, items and events
+	batch     batch.Batch       // batch with chunks
+	openBatch int64             // ID of a batch that has not ended
+	tasks     []int64           // IDs of some of its tasks
+	ready     int64             // ID of a job
 	scheduled int64
 	parked    int64
 }
 
-// fill stores everything. The store has to be empty.
+// fill stores everything. The store must be empty.
 func (s *stock) fill(ctx context.Context, stored func()) error {
 	if found, err := s.store.Find(ctx, fairlead.Filter{Limit: 1}); err != nil || len(found) > 0 {
 		return errors.Join(err, errors.New("the database already contains jobs: use an empty database"))
@@ -66,7 +66,7 @@ func (s *stock) addTenants(ctx context.Context) error {
 	return nil
 }
 
-// addBatches makes one for each day of the mix, and others that are older.
+// addBatches stores one batch for each day of the mix, and older ones.
 func (s *stock) addBatches(ctx context.Context) error {
 	model := batch.Batch{Name: "model", Type: "common", Queue: "queue-1", Tenant: commonTenant}
 	if err := batch.Normalize(&model); err != nil {
@@ -107,7 +107,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 	return nil
 }
 
-// addChunks gives the oldest batch tasks that are still held.
+// addChunks adds tasks that are still held to the oldest batch.
 func (s *stock) addChunks(ctx context.Context) error {
 	found, err := s.store.Batches(ctx, batch.Filter{Names: []string{"model"}})
 	if err != nil || len(found) != 1 {

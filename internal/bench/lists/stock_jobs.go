@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// jobTables are the tables that hold jobs.
+// jobTables contains the tables of jobs.
 type jobTables struct {
 	job, done, attempt, memo, later, ready, parked, running, waiting *table
 }
@@ -64,7 +64,8 @@ func (m *mix) storeJobs(ctx context.Context, into bulk, stored func()) error {
 	return m.storeMarks(ctx, into)
 }
 
-// storeMarks stores the id marks that nodes would have made while the jobs were enqueued.
+// storeMarks stores the ID marks that nodes would have created while the jobs were
+// enqueued.
 func (m *mix) storeMarks(ctx context.Context, into bulk) error {
 	const spacing = 5 * time.Minute
 	marks := newTable(into, "id_mark", "id marked_at latest")
@@ -82,7 +83,7 @@ func (m *mix) storeMarks(ctx context.Context, into bulk) error {
 	return marks.flush(ctx)
 }
 
-// add stores a job at its place.
+// add stores a job with its state.
 func (t *jobTables) add(ctx context.Context, j made) error {
 	lane, created := j.lane+1, sqlstore.Micros(j.created)
 	var key, policy, gate any

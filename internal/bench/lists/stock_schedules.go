@@ -12,7 +12,7 @@ import (
 
 const (
 	calendar  = "holidays"
-	firedOnes = 100 // schedules that have a few runs each
+	firedOnes = 100 // schedules with a few runs each
 )
 
 func (s *stock) addCalendar(ctx context.Context) error {
@@ -20,7 +20,8 @@ func (s *stock) addCalendar(ctx context.Context) error {
 	return err
 }
 
-// addSchedules puts some, and copies them until there is one for every ten jobs.
+// addSchedules stores some schedules, and copies them until there is one for every ten
+// jobs.
 func (s *stock) addSchedules(ctx context.Context) (err error) {
 	models := min(1000, s.side/5)
 	for i := range models {
@@ -55,8 +56,8 @@ func (s *stock) addSchedules(ctx context.Context) (err error) {
 	return nil
 }
 
-// addRuns makes runs of the newest jobs: most of one schedule, and a few of each of those
-// that are listed first.
+// addRuns turns the newest jobs into runs: most of one schedule, and a few of each of the
+// schedules that are listed first.
 func (s *stock) addRuns(ctx context.Context) error {
 	columns, others := s.into.fires()
 	runs := &table{into: s.into, name: "fire", columns: columns}

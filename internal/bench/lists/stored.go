@@ -8,30 +8,29 @@ import (
 	bulks "github.com/fairlead-io/fairlead/bulk"
 )
 
-// Stored names what a filled store has: one of each, for those who ask for something
-// other than lists.
+// Stored names objects in a filled store, one of each type, for other measurements.
 type Stored struct {
-	Began, Ended time.Time // of the month of jobs
+	Began, Ended time.Time // start and end of the month of jobs
 
-	Jobs              map[fairlead.State]int64 // an id of each state
-	Tenant, FewTenant string                   // of many jobs, and of few
+	Jobs              map[fairlead.State]int64 // an ID for each state
+	Tenant, FewTenant string                   // with many jobs, and with few
 	Kind, FewKind     string
 	Queue, Key        string
-	Schedule          int64 // that has most of the runs
+	Schedule          int64 // with most of the runs
 	Calendar          string
-	Batch, OpenBatch  int64 // one that has many tasks, and one that has not ended
-	Sweep             int64 // that has lines, failed items and events
+	Batch, OpenBatch  int64 // one with many tasks, and one that has not ended
+	Sweep             int64 // with lines, failed items and events
 	Bulk              int64
 }
 
-// Fill stores all that lists are measured with, and says what it is.
+// Fill stores the data of the measurement, and describes it.
 func (l Lists) Fill(ctx context.Context) (Stored, error) {
 	s, err := l.fill(ctx)
 	if err != nil {
 		return Stored{}, err
 	}
 	asked := bulks.Bulk{Action: bulks.Delete, Filter: fairlead.Filter{Kinds: []string{rareKind}, States: []fairlead.State{fairlead.Failed}}}
-	done, err := bulks.NewClient(l.Store).Start(ctx, asked) // no node carries it out
+	done, err := bulks.NewClient(l.Store).Start(ctx, asked) // no node will carry it out
 	if err != nil {
 		return Stored{}, err
 	}

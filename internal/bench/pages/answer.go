@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// answer is a page that is kept in memory.
+// answer is a page in memory.
 type answer struct {
 	header http.Header
 	status int

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench/lists"
 )
 
-// How many rows screens show or look through.
+// Numbers of rows that screens show or read.
 const (
 	listed   = 50       // rows of a list
 	planned  = 25 * 31  // schedules, and the last 30 runs of each, which are drawn
@@ -23,11 +23,11 @@ const (
 
 // ask is a page with its filters.
 type ask struct {
-	path string // with parameters
-	page int    // rows that it may show or look through
+	path string // including parameters
+	page int    // number of rows that it may show or read
 }
 
-// at is a page whose parameters are given as names and values.
+// at returns a page with parameters given as names and values.
 func at(page int, path string, parameters ...string) ask {
 	query := url.Values{}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -39,17 +39,17 @@ func at(page int, path string, parameters ...string) ask {
 	return ask{path: path, page: page}
 }
 
-// stamp is a time as parameters have it.
+// stamp formats a time for a parameter.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// asksOf lists everything that is measured.
+// asksOf returns everything that is measured.
 func asksOf(s lists.Stored) []ask {
 	return slices.Concat(overviewAsks(), jobAsks(s), failureAsks(s), scheduleAsks(s), batchAsks(s), sweepAsks(s), clusterAsks(s))
 }
 
 func overviewAsks() []ask { return []ask{at(listed, "/")} }
 
-// jobStates are all states of jobs.
+// jobStates lists all states of jobs.
 var jobStates = []fairlead.State{
 	fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting,
 	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped,
@@ -71,7 +71,7 @@ func jobAsks(s lists.Stored) []ask {
 	}
 	for _, state := range jobStates {
 		all = append(all, at(listed, "/jobs", "state", string(state)))
-		if id := s.Jobs[state]; id != 0 { // of few jobs none may be in this state
+		if id := s.Jobs[state]; id != 0 { // with few jobs, there may be none in this state
 			all = append(all, at(listed, fmt.Sprint("/jobs/", id)))
 		}
 	}

@@ -1,4 +1,4 @@
-// Package pages measures what the pages of the console read. It fills an empty store with
-// very many jobs, as package lists does, and asks for every screen with its filters. What
-// a page reads must follow the rows that it shows, not what is stored.
+// Package pages measures the reads of the console's pages. It fills an empty store with
+// very many jobs, like package lists, and requests every screen with its filters. The reads
+// for a page must depend on the rows that it shows, not on the stored data.
 package pages

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	mostRows = 500 // that a page may show, whatever there is
-	// constant is what a page may read besides what its rows cost, whatever is stored: a
-	// second look where few of very many jobs match (4,500), and five counts of tabs, each
-	// of which looks at about 1,000 jobs, and at up to three rows of each (15,000); the
-	// rest is for what stands around them. With a million jobs 31,000 were seen.
+	mostRows = 500 // maximum number of rows on a page
+	// constant is the number of reads allowed for a page in addition to those for its rows: a
+	// second query where few of very many jobs match (4,500), and five counts of tabs, each of
+	// which reads about 1,000 jobs, with up to three rows each (15,000); the remainder is for
+	// other parts of the page. With a million jobs, the maximum observed was 31,000.
 	constant = 30_000
 )
 
 // Pages measures the console of a store.
 type Pages struct {
-	lists.Lists // says where it is, and how much is stored in it
+	lists.Lists // location and amount of the data
 }
 
 // Run fills the store and measures every page.
@@ -40,8 +40,8 @@ func (p Pages) Run(ctx context.Context) ([]lists.Figure, error) {
 	return p.measure(ctx, asksOf(stored))
 }
 
-// measure asks for each page three times: what a process learns with the first is known
-// to it from then on, the second is timed, and the third is metered.
+// measure requests each page three times: the first request fills caches, the second is
+// timed, and the third is metered.
 func (p Pages) measure(ctx context.Context, asks []ask) ([]lists.Figure, error) {
 	service, err := newService(p.Store)
 	if err != nil {
@@ -73,8 +73,8 @@ func (p Pages) measure(ctx context.Context, asks []ask) ([]lists.Figure, error) 
 	return figures, nil
 }
 
-// usage measures the count of all live jobs. A process keeps it for a time that grows
-// with their number, and all pages share it: so it is a figure of its own.
+// usage measures the count of all live jobs. A process caches it for a period that grows
+// with their number, and all pages share it, so it has a figure of its own.
 func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
 	measured, meter := reads.With(ctx)
 	for {
@@ -90,7 +90,7 @@ func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
 		select {
 		case <-ctx.Done():
 			return lists.Figure{}, ctx.Err()
-		case <-time.After(10 * time.Millisecond): // a count that is still kept ages
+		case <-time.After(10 * time.Millisecond): // wait until the cached count expires
 		}
 	}
 }
@@ -103,13 +103,13 @@ func (s usageApart) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	return s.Store.Usage(reads.Without(ctx))
 }
 
-// service is the API of a node that does not run.
+// service is the API of a node that is not running.
 type service struct{ api http.Handler }
 
 func newService(store lists.Store) (*service, error) {
 	log := slog.New(slog.DiscardHandler)
 	kinds := fairlead.NewMux()
-	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node has a kind
+	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node must have a kind
 	node, err := engine.New(store, kinds, engine.Options{Name: "bench", Logger: log})
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func newService(store lists.Store) (*service, error) {
 	return &service{api: api}, err
 }
 
-// row begins the elements of a page that are rows of a list.
+// row matches the start of an element that is a row of a list.
 var row = regexp.MustCompile(`<[a-z]+[^<>]* data-row[ >=]`)
 
 // rows asks for a page as an admin, and counts the rows in it.
@@ -147,7 +147,7 @@ func (s *service) get(ctx context.Context, path string) ([]byte, error) {
 	return answer.body.Bytes(), nil
 }
 
-// WriteTable writes figures for people.
+// WriteTable writes figures as a table for people.
 func WriteTable(w io.Writer, figures []lists.Figure) error {
 	return lists.WriteFigures(w, figures, constant)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// WriteChart draws, as SVG, what the database does each second as nodes are added. Both
-// axes are logarithmic: what grows with the number of nodes is a straight line, and what
-// grows with its square is one that is twice as steep. The report has one number of
-// tenants.
+// WriteChart draws an SVG chart of the database's work per second as nodes are added. Both
+// axes are logarithmic: quantities that grow with the number of nodes are straight lines,
+// and quantities that grow with its square are twice as steep. The report must have a
+// single number of tenants.
 func (r Report) WriteChart(w io.Writer) error {
 	c := chart{report: r}
 	c.bounds()
@@ -41,7 +41,7 @@ text { font: 12px sans-serif; fill: #57606a }
 %s</svg>
 `
 
-// line is something that is counted.
+// line is a counted quantity.
 type line struct {
 	name, color string
 	of          func(Figures) float64
@@ -116,7 +116,7 @@ func (c *chart) draw(l line) {
 	fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%.1f\" style=\"fill: %s\">%s</text>\n", left+plotWidth+8, c.free(y)+4, l.color, l.name)
 }
 
-// free is where there is room for a name, at y or below.
+// free returns the next position, at y or below, with room for a name.
 func (c *chart) free(y float64) float64 {
 	for _, taken := range c.labels {
 		if math.Abs(y-taken) < labelSpacing {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// These are as in package postgres.
+// Constants as in package postgres.
 const (
 	manyLanes  = 256
 	fewLanes   = 16
@@ -19,15 +19,15 @@ type node struct {
 	*world
 	number int
 	ledger *dispatch.Ledger
-	looked float64 // when it last read where lanes begin; negative: never
-	shared float64 // when it last shared its starts
+	looked float64 // time of its last look at the starts of lanes; negative = never
+	shared float64 // time when it last shared its starts
 	begun  bool
 	slack  int
-	take   int   // what its last claims took, about
-	counts Count // what it did so far
+	take   int   // approximate number of jobs taken by its last claims
+	counts Count // its operations so far
 }
 
-// candidate has the size of that of a store.
+// candidate has the same size as the candidate of a store.
 type candidate struct {
 	lane     *lane
 	version  uint64
@@ -41,18 +41,18 @@ type candidate struct {
 // claim is one call of Claim.
 type claim struct {
 	*node
-	left int // how many jobs it may still take
+	left int // number of jobs it may still take
 
 	shares    *dispatch.Shares
-	lanes     []*dispatch.Lane // considered
+	lanes     []*dispatch.Lane // lanes under consideration
 	known     map[*dispatch.Lane]*lane
 	unweighed []candidate
 	rests     dispatch.Rests
 	picks     []dispatch.Pick
 }
 
-// choose is the part of a try that takes no jobs yet. Claims that overlap do this before any
-// of them takes jobs.
+// choose performs the first part of an attempt, before it takes jobs. Overlapping claims
+// all do this before any of them takes jobs.
 func (c *claim) choose(now float64) {
 	c.counts.Tries++
 	c.shares = c.ledger.Open()
@@ -69,9 +69,9 @@ func (c *claim) choose(now float64) {
 	}
 }
 
-// look goes through all lanes and returns those with jobs. Where each begins is read again
-// once a second. A survey first asks which have any, if most have none. If lanes are few,
-// every claim reads all of them.
+// look iterates over all lanes and returns those with jobs. It reads the start of each lane
+// again once a second. If most lanes are empty, a survey first finds those with jobs. If
+// there are few lanes, every claim reads all of them.
 func (c *claim) look(now float64) []candidate {
 	var line []candidate
 	for i := range c.heads {
@@ -96,8 +96,8 @@ func (c *claim) look(now float64) []candidate {
 	return line
 }
 
-// weigh considers the lanes whose tenants have had least, if there are very many; others
-// are stood for by rests.
+// weigh considers the lanes whose tenants have had the least, if there are very many lanes;
+// rests stand for the others.
 func (c *claim) weigh(line []candidate) {
 	for i := range line {
 		party, _ := c.rules.Party(line[i].lane.LaneKey)
@@ -158,7 +158,7 @@ func (c *claim) read(lanes []*dispatch.Lane) {
 	c.counts.KeyRows += int64(len(lanes) * page)
 }
 
-// commit takes the chosen jobs that other claims have not taken meanwhile. It reports
+// commit takes the chosen jobs that other claims have not taken in the meantime. It reports
 // whether to try again.
 func (c *claim) commit() (again bool) {
 	started := map[dispatch.Party]int{}

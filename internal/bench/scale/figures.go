@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
-// Figures is what a simulated cluster does. Programs read it as JSON: names stay.
+// Figures contains the results of a simulated cluster. Programs read it as JSON, so names
+// are stable.
 type Figures struct {
 	Nodes   int `json:"nodes"`
 	Tenants int `json:"tenants"`
@@ -19,14 +20,14 @@ type Figures struct {
 	Seconds int `json:"seconds"`
 
 	Starts       float64 `json:"starts_per_second"`
-	ClaimMicros  float64 `json:"client_us_per_claim"` // CPU time to choose, with all tries
-	ShareMicros  float64 `json:"client_us_per_share"` // CPU time to take over what other nodes have started
+	ClaimMicros  float64 `json:"client_us_per_claim"` // CPU time for choosing, including all attempts
+	ShareMicros  float64 `json:"client_us_per_share"` // CPU time for processing the starts of other nodes
 	Tries        float64 `json:"tries_per_claim"`
 	Got          float64 `json:"started_per_claim"`
 	LanesRead    float64 `json:"lanes_read_per_claim"`
 	Beyond       float64 `json:"beyond_entitlement_percent"` // starts that a tenant got beyond its share, rounded up
-	Worst        float64 `json:"worst_excess"`               // starts that any tenant got beyond its share
-	ClaimRows    float64 `json:"claim_rows_per_second"`      // that claims read
+	Worst        float64 `json:"worst_excess"`               // maximum number of starts that any tenant got beyond its share
+	ClaimRows    float64 `json:"claim_rows_per_second"`      // read by claims
 	ShareRead    float64 `json:"fair_start_rows_read_per_second"`
 	ShareSent    float64 `json:"fair_start_rows_sent_per_second"`
 	ShareWritten float64 `json:"fair_start_rows_written_per_second"`
@@ -36,8 +37,8 @@ type Figures struct {
 }
 
 const (
-	beatEvery   = 2 * time.Second       // the default of a node
-	notifyEvery = 20 * time.Millisecond // between two notifications of a process that has many
+	beatEvery   = 2 * time.Second       // default of a node
+	notifyEvery = 20 * time.Millisecond // time between two notifications of a busy process
 )
 
 func (s *simulation) figures() Figures {
@@ -68,7 +69,7 @@ func (s *simulation) figures() Figures {
 	return f
 }
 
-// beyond compares what tenants got with their part of all starts by weight.
+// beyond compares the starts of tenants with their shares by weight.
 func (s *simulation) beyond(started int64) (percent, worst float64) {
 	weights := 0
 	for i := range s.lanes {
@@ -87,7 +88,7 @@ func (s *simulation) beyond(started int64) (percent, worst float64) {
 	return digits(100 * sum / max(1, float64(started))), digits(worst)
 }
 
-// digits keeps three digits of a small number, and those before the point of a large one.
+// digits rounds a small number to three digits, and a large one to an integer.
 func digits(v float64) float64 {
 	if math.Abs(v) >= 100 {
 		return math.Round(v)
@@ -95,10 +96,10 @@ func digits(v float64) float64 {
 	return math.Round(v*100) / 100
 }
 
-// Report is several clusters.
+// Report contains the figures of several clusters.
 type Report []Figures
 
-// WriteJSON writes one line for each.
+// WriteJSON writes one line per cluster.
 func (r Report) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	for _, f := range r {
@@ -109,7 +110,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// WriteTable writes them for people: first what nodes do, then what the database does.
+// WriteTable writes a table for people: first the work of nodes, then that of the database.
 func (r Report) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...any) {

@@ -11,14 +11,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Count is what was done.
+// Count contains numbers of operations.
 type Count struct {
 	Claims, Tries, Looks, Started int64
-	LanesLooked                   int64 // lanes of which was read where they begin
-	LanesRead                     int64 // lanes of which jobs were read to be chosen from
-	SurveyRows, HeadRows, KeyRows int64 // rows that claims read
-	Shares                        int64 // how often starts were shared
-	ShareRead, ShareSent          int64 // rows of fair_start that the database went through, and sent
+	LanesLooked                   int64 // lanes whose start was read
+	LanesRead                     int64 // lanes of which jobs were read
+	SurveyRows, HeadRows, KeyRows int64 // rows read by claims
+	Shares                        int64 // number of exchanges of starts
+	ShareRead, ShareSent          int64 // rows of fair_start that the database scanned, and sent
 	ShareWritten                  int64 // rows of fair_start
 }
 
@@ -37,7 +37,7 @@ func (c *Count) all() []*int64 {
 
 const bucketSeconds = 10
 
-// simulation is a cluster on its way.
+// simulation is a running simulation.
 type simulation struct {
 	*world
 	nodes     []*node
@@ -45,7 +45,7 @@ type simulation struct {
 	sharesCPU time.Duration
 }
 
-// due is when a node claims.
+// due is the time of a node's next claim.
 type due struct {
 	at   float64
 	node *node
@@ -74,7 +74,7 @@ func Run(spec Spec) Figures {
 	return s.figures()
 }
 
-// claim runs claims that overlap.
+// claim performs overlapping claims.
 func (s *simulation) claim(together []due) {
 	now := together[0].at
 	var claims []*claim
@@ -92,14 +92,14 @@ func (s *simulation) claim(together []due) {
 	}
 	s.claimCPU += bench.ProcessTime() - began
 	for _, d := range together {
-		if !d.node.begun { // as a store does after the first claim of a node
+		if !d.node.begun { // like a store after the first claim of a node
 			s.share(d.node, now)
 			d.node.begun = true
 		}
 	}
 }
 
-// share lets a node know what others have started, and others what it has, once a second.
+// share exchanges a node's starts with those of others, once a second.
 func (s *simulation) share(n *node, now float64) {
 	if now-n.shared < 1 {
 		return

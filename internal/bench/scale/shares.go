@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// fairStarts is the table by which nodes share what they have started: a row for each
-// bucket, node and tenant. What a node reads is added up by tenant.
+// fairStarts is the table through which nodes share their starts: one row for each bucket,
+// node and tenant. A node reads totals by tenant.
 type fairStarts struct {
 	rows map[int64]map[startRow]int64 // by bucket
 	sums map[int64]map[string]*startSum
@@ -50,8 +50,8 @@ func (f *fairStarts) put(node int, counts []dispatch.Count) {
 	}
 }
 
-// others returns what other nodes have started in a bucket and the one before, and how
-// many rows the database goes through for it.
+// others returns the starts of other nodes in a bucket and the one before, and the number
+// of rows that the database scans for that.
 func (f *fairStarts) others(node int, bucket int64) (counts []dispatch.Count, rows int) {
 	for b := bucket - 1; b <= bucket; b++ {
 		rows += len(f.rows[b])
@@ -66,14 +66,14 @@ func (f *fairStarts) others(node int, bucket int64) (counts []dispatch.Count, ro
 			}
 		}
 	}
-	// The sums of floating-point numbers would differ from run to run.
+	// Sort, because sums of floating-point numbers depend on the order.
 	slices.SortFunc(counts, func(a, b dispatch.Count) int {
 		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Tenant, b.Tenant))
 	})
 	return counts, rows
 }
 
-// forget removes what is too old to be read.
+// forget removes buckets that are too old to be read.
 func (f *fairStarts) forget(bucket int64) {
 	for b := range f.rows {
 		if b < bucket-1 {

@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Spec is a cluster to simulate. Zero means the default.
+// Spec configures a simulated cluster. Zero fields have their defaults.
 type Spec struct {
 	Nodes   int
 	Tenants int // each has one lane
-	Busy    int // tenants that have ready jobs, without end; default 1 % of them and at least 50
+	Busy    int // tenants with an unlimited number of ready jobs; default 1 % of the tenants, but at least 50
 
-	Claims    float64 // a second, of each node; default 1
-	Max       int     // jobs that a claim may take; default 10
-	ClaimTime float64 // how long a claim takes, in seconds; default 0.005
-	Seconds   int     // that are simulated; default 10
+	Claims    float64 // claims per second and node; default 1
+	Max       int     // maximum number of jobs per claim; default 10
+	ClaimTime float64 // duration of a claim in seconds; default 0.005
+	Seconds   int     // simulated seconds; default 10
 	Seed      uint64
 }
 
@@ -43,7 +43,7 @@ func (s Spec) withDefaults() Spec {
 	return s
 }
 
-// overlapping is how many claims are under way at once.
+// overlapping returns the number of claims in progress at once.
 func (s Spec) overlapping() int {
 	return max(1, int(float64(s.Nodes)*s.Claims*s.ClaimTime+0.5))
 }
@@ -53,12 +53,11 @@ type world struct {
 	spec  Spec
 	rules *sqlstore.Rules
 	lanes []lane
-	heads []laneHead // what a node remembers of empty lanes, which is the same for all nodes
+	heads []laneHead // what nodes remember of empty lanes, which is the same for all nodes
 	fair  fairStarts
 }
 
-// lane has the jobs of one tenant. Claims take the first ones, so those taken are always
-// the first.
+// lane contains the jobs of one tenant. Claims always take the first ones.
 type lane struct {
 	sqlstore.LaneKey
 	id     int32
@@ -67,7 +66,8 @@ type lane struct {
 	taken  int
 }
 
-// laneHead has the size of what a store remembers of a lane: a claim goes through all.
+// laneHead has the size of the data that a store remembers of a lane, because a claim
+// iterates over all lanes.
 type laneHead struct {
 	version        uint64
 	known, touched bool
@@ -75,7 +75,7 @@ type laneHead struct {
 	readAt         [3]uint64
 }
 
-// laneView has the size of that of a store.
+// laneView has the same size as the view of a store.
 type laneView struct {
 	keys   []dispatch.Key
 	unread []struct{}
@@ -99,16 +99,16 @@ func newWorld(spec Spec, random *rand.Rand) *world {
 	return w
 }
 
-// key is where the n-th job of a lane stands. Tenants store jobs in turn.
+// key returns the key of the n-th job of a lane. Tenants store jobs in turn.
 func (w *world) key(l *lane, n int) dispatch.Key {
 	at := int64(n)*int64(len(w.lanes)) + int64(l.id)
 	return dispatch.Key{StartBy: at, ID: at + 1}
 }
 
-// place is the opposite of key.
+// place returns the place of a key in its lane. It reverses key.
 func (w *world) place(key dispatch.Key) int { return int((key.ID - 1) / int64(len(w.lanes))) }
 
-// party is a tenant of the only scope, as the ledger names it.
+// party returns a tenant of the only scope, as named in the ledger.
 func (w *world) party(scope, tenant string) dispatch.Party {
 	party, _ := w.rules.Party(sqlstore.LaneKey{Queue: "default", Kind: "noop", Tenant: tenant})
 	party.Scope = scope

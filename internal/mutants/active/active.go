@@ -1,8 +1,8 @@
-// Package active is the switch of mutants. It is linked only into the programs that
-// command mutants builds: their sources ask it at every place that can be damaged.
+// Package active enables mutants. It is linked only into the programs that command mutants
+// builds: their sources call it at every place with a mutation.
 //
-// All mutants are in one program, so that it is built once. The environment says which
-// of them is active, or where to note which places are reached.
+// All mutants are in one program, so that it is built once. The environment determines
+// which of them is active, or where to record the reached places.
 package active
 
 import (
@@ -13,17 +13,17 @@ import (
 	"sync"
 )
 
-// Variables of the environment.
+// Environment variables.
 const (
-	// Number is the place that is damaged.
+	// Number is the number of the mutated place.
 	Number = "FAIRLEAD_MUTANT"
-	// Statement is a file with the statement that is damaged, as a Replacement in JSON.
+	// Statement is a file with the mutated statement, as a Replacement in JSON.
 	Statement = "FAIRLEAD_MUTANT_SQL"
-	// Trace is a file to which the numbers of the places that are reached are added.
+	// Trace is a file to which the numbers of reached places are appended.
 	Trace = "FAIRLEAD_MUTANT_TRACE"
 )
 
-// Replacement is a damaged statement.
+// Replacement is a mutated statement.
 type Replacement struct {
 	Was string `json:"was"`
 	Is  string `json:"is"`
@@ -35,7 +35,7 @@ var (
 	traced   = newTrace()
 )
 
-// On reports whether a place is damaged.
+// On reports whether a place is mutated.
 func On(place int) bool {
 	if traced != nil {
 		traced.reach(place)
@@ -43,7 +43,7 @@ func On(place int) bool {
 	return place == chosen
 }
 
-// Pick is what a place yields: something else if it is damaged.
+// Pick returns the value of a place: instead if the place is mutated.
 func Pick[T any](place int, was, instead T) T {
 	if On(place) {
 		return instead
@@ -51,13 +51,13 @@ func Pick[T any](place int, was, instead T) T {
 	return was
 }
 
-// Used notes that a statement is used.
+// Used records that a statement is used.
 func Used(place int, statement string) string {
 	On(place)
 	return statement
 }
 
-// SQL is a statement as it was loaded: another one if it is damaged.
+// SQL returns a loaded statement, or its mutated version.
 func SQL(text string) string {
 	if replaced.Was != "" && text == replaced.Was {
 		return replaced.Is
@@ -92,8 +92,8 @@ func replacement() (r Replacement) {
 	return r
 }
 
-// trace notes places. Each is written when it is first reached: programs under test are
-// killed at any moment.
+// trace records places. Each is written when it is first reached, because programs under
+// test are killed at any time.
 type trace struct {
 	file    *os.File
 	mu      sync.RWMutex
