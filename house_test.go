@@ -112,7 +112,7 @@ var imports = []struct {
 	{"internal/bench/scale", []string{".", "internal/bench", "internal/dispatch", "internal/sqlstore"}, "a cluster is simulated with the code that chooses jobs, and no store"},
 	{"examples/...", []string{".", "batch", "engine", "postgres", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "server", "worker", "postgres", "mysql", "sqlite", "sim", "internal/mysqlurl", "internal/patience", "internal/testdb", "internal/tier"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/password", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

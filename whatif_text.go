@@ -58,7 +58,7 @@ func (f *Forecast) sentence(w ForecastWait) string {
 	return text
 }
 
-// HeldBeyond returns the obstacles of w that the other outlook does not have.
+// HeldBeyond returns w's obstacles that other does not have.
 func (w WaitOutlook) HeldBeyond(other WaitOutlook) (found []Obstacle) {
 	for _, o := range w.Held {
 		if !slices.ContainsFunc(other.Held, func(known Obstacle) bool {

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// jobPage is the page of a job as people read it.
+// jobPage returns the visible text of a job's page.
 func (r *rig) jobPage(job *fairlead.Job, cookies ...string) string {
 	r.Helper()
 	return html.UnescapeString(r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID), cookies...))
@@ -80,7 +80,7 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 	}
 }
 
-// httpRequest is a request of a page.
+// httpRequest returns a request for a page.
 func httpRequest(r *rig) *http.Request {
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "/", nil)
 	if err != nil {

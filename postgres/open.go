@@ -75,7 +75,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	s.query = &sqlstore.Query{
 		Expand: expand,
 		Arg:    func(n int) string { return fmt.Sprintf("$%d", n) },
-		NoJSON: "null::json", Unlucky: true, Open: "open",
+		NoJSON: "null::json", Unlucky: true, FailedLanes: true, Open: "open",
 		Lanes: s.lanes.Lanes,
 		Probe: func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
 	}

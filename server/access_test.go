@@ -35,8 +35,8 @@ const (
 	nothing               // it is not about tenants: roles alone count
 )
 
-// everyMethod is who may call what. A method that is not in here fails the test:
-// think about who may call it, then add it.
+// everyMethod lists who may call each method. A method that is missing here fails the test:
+// decide who may call it, then add it.
 var everyMethod = map[protoreflect.Name]struct {
 	role    access.Role // the least that may; empty: every
 	touch   touch
@@ -213,7 +213,7 @@ const (
 	hidden    = "hidden"
 )
 
-// ruleOf is where a method is served over REST; nil: nowhere.
+// ruleOf returns the REST rule of a method, or nil if it has none.
 func ruleOf(method protoreflect.MethodDescriptor) *annotations.HttpRule {
 	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	return rule
@@ -253,12 +253,12 @@ func requestOf(t testing.TB, method protoreflect.MethodDescriptor, text string) 
 	return message
 }
 
-// restRequest is a request as the schema's annotation says.
+// restRequest returns a request according to the schema's annotation.
 func (a *guardedAPI) restRequest(method protoreflect.MethodDescriptor, text string) (verb, path string, body []byte) {
 	return a.requestBy(ruleOf(method), text)
 }
 
-// requestBy is a request as one binding of an annotation says.
+// requestBy returns a request according to one binding of an annotation.
 func (a *guardedAPI) requestBy(rule *annotations.HttpRule, text string) (verb, path string, body []byte) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {

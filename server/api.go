@@ -170,13 +170,15 @@ func newServices(store Store, options Options) *services {
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
+	sweeps := NewSweeps(knowing{own}, stopping)
+	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
 	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
 	schedules.permit = own.checkSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), sweeps, whatIfs(own, schedules, calendars), masks,
 	}
 }
 

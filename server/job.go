@@ -123,8 +123,11 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
+	if made != nil && len(in.GetId()) > 0 {
+		return nil, refuseField("id", "cannot be combined with schedule or batch")
+	}
 	filter := filterOf(in)
-	filter.Below, filter.Limit = below, int(in.GetPageSize())
+	filter.IDs, filter.Below, filter.Limit = in.GetId(), below, int(in.GetPageSize())
 	var page fairlead.Page
 	if made != nil {
 		page, err = s.findAmong(ctx, made, filter)
@@ -138,7 +141,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next)}, nil
+	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next), SearchedTo: page.Next}, nil
 }
 
 // ListAttempts returns the runs of a job, except those that simply succeeded.

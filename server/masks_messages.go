@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -26,6 +27,7 @@ var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, messa
 	nameOf[*fairleadv1.BatchJob]():     masker(maskBatchJob),
 	nameOf[*fairleadv1.BatchJobTask](): masker(maskBatchJobTask),
 	nameOf[*fairleadv1.Sweep]():        masker(maskSweep),
+	nameOf[*fairleadv1.Breaker]():      masker(maskBreaker),
 }
 
 func nameOf[Message proto.Message]() protoreflect.FullName {
@@ -50,7 +52,9 @@ func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
 
 // maskSweep masks the args of a sweep's items.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
-	s.Args = mask.Document(mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
+	fields := mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs())
+	s.Reason = mask.Secrets(fields, mask.Job{Args: s.GetArgs()}).Text(s.GetReason())
+	s.Args = mask.Document(fields, "args", s.GetArgs())
 }
 
 // maskAlert masks the parts of an alert that become a job of the kind http.
@@ -136,6 +140,11 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	task.TargetParam, _ = json.Marshal(param) // decoded values can be encoded
 	task.TargetId = maskMember(fields, "args.target.id", task.GetTargetId())
 	maskText(fields, "args.target.name", &task.TargetName)
+}
+
+// maskBreaker masks a host and port if URLs of calls are confidential: it does not say whose it is.
+func maskBreaker(all fairlead.Confidential, breaker *fairleadv1.Breaker) {
+	maskText(slices.Concat(all[httpcall.Kind], all[sweep.KindOf(httpcall.Kind)]), "args.url", &breaker.Address)
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,14 +87,42 @@ func (s *Schedules) tested(ctx context.Context, name string, job fairlead.Job) (
 	}
 	job.Attempt = 1
 	snapshot, success, err := s.try(ctx, &job, httpcall.Origin{Schedule: name, Due: time.Now()})
+	fields := mask.Fields(confidential, job.Kind, job.Args)
 	if err != nil {
-		return nil, err
+		return nil, maskError(err, mask.Secrets(fields, mask.Job{Args: job.Args}))
 	}
 	call, err := json.Marshal(snapshot)
 	if err != nil {
 		return nil, err
 	}
 	// The response may repeat the request, so it is masked like the output of a run.
-	shown := mask.Show(mask.Fields(confidential, job.Kind, job.Args), mask.Job{Args: job.Args, Output: call})
+	shown := mask.Show(fields, mask.Job{Args: job.Args, Output: call})
 	return &fairleadv1.TestScheduleResponse{Success: success, Call: shown.Output}, nil
+}
+
+// maskedError is an error with the confidential values in its text masked.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+
+// Unwrap returns the error inside.
+func (e *maskedError) Unwrap() error { return e.err }
+
+// maskError masks confidential values in an error.
+func maskError(err error, secrets mask.Values) error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		if text := secrets.Text(err.Error()); text != err.Error() {
+			return &maskedError{text, err}
+		}
+		return err
+	}
+	masked := &fairlead.InvalidError{Fields: slices.Clone(invalid.Fields)}
+	for i := range masked.Fields {
+		masked.Fields[i].Message = secrets.Text(masked.Fields[i].Message)
+	}
+	return masked
 }

@@ -15,15 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// newCallingAPI serves a store whose server makes calls to this machine, and checks them.
-func newCallingAPI(t *testing.T) *api {
+// newCallingAPI serves a store whose server makes calls to this machine, and checks them. It leaves
+// targets alone that have failed so often; 0 stands for never.
+func newCallingAPI(t *testing.T, failures int) *api {
 	t.Helper()
 	store := sqlitetest.Open(t)
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := httpcall.New(httpcall.Options{Guard: guard})
+	calls := httpcall.New(httpcall.Options{Guard: guard, MaxFailures: failures})
 	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), TryCall: calls.Try, Args: server.ArgsChecks{httpcall.Kind: calls.Validate}})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func newCallingAPI(t *testing.T) *api {
 }
 
 func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusTeapot)
@@ -117,7 +118,7 @@ func TestACallIsTestedBeforeItsScheduleIsSaved(t *testing.T) {
 }
 
 func TestOnlyCallsAreTested(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	a.send(200, "POST", schedules, `{"name":"plain","every":"1h","job":{"kind":"noop"}}`)
 	problem, _ := a.send(400, "POST", schedules+"/plain/test", `{}`)
 	if !strings.Contains(refusals(problem)["id"], "trigger a run instead") {

@@ -27,6 +27,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
+	masks     *masks        // masks texts about items; nil = nothing is confidential
 }
 
 // NewSweeps returns the service for the sweeps of a store. Closing stopping ends all

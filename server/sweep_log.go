@@ -50,6 +50,13 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 		return nil, err
 	}
 	lines, next := page(lines, size, func(line sweep.Log) int64 { return line.ID })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range lines {
+		lines[i].Text = secrets.Text(lines[i].Text)
+	}
 	return &fairleadv1.ListSweepLogsResponse{Items: items(lines, sweepLogTo), NextPageToken: pageToken(next)}, nil
 }
 
@@ -70,6 +77,13 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 		return nil, err
 	}
 	failed, next := page(failed, size, func(item sweep.FailedItem) int64 { return item.Index + 1 })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range failed {
+		failed[i].Error = secrets.Text(failed[i].Error)
+	}
 	return &fairleadv1.ListFailedItemsResponse{Items: items(failed, failedItemTo), NextPageToken: pageToken(next)}, nil
 }
 
@@ -89,6 +103,13 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 		return nil, err
 	}
 	events, next := page(events, size, func(event sweep.Event) int64 { return event.ID })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i].Note = secrets.Text(events[i].Note)
+	}
 	return &fairleadv1.ListSweepHistoryResponse{Items: items(events, sweepEventTo), NextPageToken: pageToken(next)}, nil
 }
 

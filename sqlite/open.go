@@ -106,7 +106,7 @@ func prepare(o Options) (*Store, error) {
 		}
 		return `"` + o.Prefix + name + `"`
 	}
-	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
+	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", FailedLanes: true, ByFailedLane: " indexed by {{done_failed}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
 	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,13 @@
 package outbound
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/textproto"
+	"net/url"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -26,8 +30,8 @@ func (f *failure) Timeout() bool {
 }
 
 // Reason returns the error of a call without details of this side's network: the name
-// server, the local address, and the addresses to which a name resolves. Errors that do not
-// come from the network are returned unchanged.
+// server, the local address, and the addresses to which a name resolves. It also
+// omits what an error quotes of an invalid response. Other errors are returned unchanged.
 func Reason(err error) error {
 	var known *failure
 	var name *net.DNSError
@@ -42,7 +46,31 @@ func Reason(err error) error {
 	case errors.As(err, &network):
 		return &failure{attempted(network.Op) + ": " + cause(network), err}
 	}
+	if text := unquoted(err); text != err.Error() {
+		return &failure{text, err}
+	}
 	return err
+}
+
+// unquoted is the text of an error without what it quotes of an invalid response, which may be
+// a part of the request: a target may repeat a secret. Errors about certificates stay as they are.
+func unquoted(err error) string {
+	var certificate *tls.CertificateVerificationError
+	var ofClient *url.Error // of a transport whose errors have passed Reason
+	var header textproto.ProtocolError
+	text := err.Error()
+	if errors.As(err, &certificate) || errors.As(err, &ofClient) {
+		return text
+	}
+	before, _, quotes := strings.Cut(text, `"`)
+	if errors.As(err, &header) { // it may quote without quotation marks
+		before, _, quotes = strings.Cut(header.Error(), ":")
+	}
+	if !quotes {
+		return text
+	}
+	before = strings.TrimPrefix(before, "net/http: HTTP/1.x transport connection broken: ")
+	return "the response is invalid: " + strings.TrimSuffix(strings.TrimRight(before, " :[("), "; got")
 }
 
 // attempted returns a description of the network operation.

@@ -25,10 +25,11 @@ const (
 	words    = MaxSize / wordBits
 )
 
-// Window is a ring of bits above a mark. It is not safe for concurrent use.
+// Window records which items are done: all items below a mark, and those above the mark
+// whose bits are set. It is not safe for concurrent use.
 //
-// The ring always has MaxSize bits, which is small, so that a window can be restored from a
-// larger one.
+// The bits are stored in a ring. The ring always has MaxSize bits, so that the state of a
+// larger window can be restored. Even MaxSize bits are small.
 type Window struct {
 	ring [words]uint64 // item i has bit i modulo MaxSize; all bits outside [mark, high) are zero
 	size int64
