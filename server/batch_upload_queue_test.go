@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -106,6 +107,46 @@ func TestAStalledUploadLosesItsPlace(t *testing.T) {
 			t.Errorf("the stalled upload is answered with %d", status)
 		}
 		<-stalled // it may keep its place
+	})
+}
+
+// Over HTTP/2, a stalled upload ends its own call only.
+func TestAStalledUploadLosesItsPlaceOnHTTP2(t *testing.T) {
+	inBubble(t, func(t *testing.T, connections *pipes) {
+		transport := &http.Transport{Protocols: new(http.Protocols), DialContext: func(context.Context, string, string) (net.Conn, error) { return connections.dial(), nil }}
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		defer transport.CloseIdleConnections()
+		send := func(body io.Reader) *http.Response {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+upload, body)
+			if err != nil {
+				t.Error(err)
+				return &http.Response{Body: http.NoBody}
+			}
+			request.Header.Set("Content-Type", "application/x-ndjson")
+			response, err := transport.RoundTrip(request)
+			if err != nil {
+				t.Error(err)
+				return &http.Response{Body: http.NoBody}
+			}
+			return response
+		}
+		rest, end := io.Pipe()
+		stalled := make(chan *http.Response, 2)
+		for range cap(stalled) {
+			go func() { stalled <- send(io.MultiReader(strings.NewReader(oneTask), rest)) }()
+		}
+		time.Sleep(5 * time.Second) // of the bubble
+		waiting := send(strings.NewReader(oneTask))
+		if _ = waiting.Body.Close(); waiting.StatusCode != http.StatusOK {
+			t.Errorf("the waiting upload is answered with %d", waiting.StatusCode)
+		}
+		lost := <-stalled
+		if lost.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("the stalled upload is answered with %d", lost.StatusCode)
+		}
+		_ = end.Close()
+		_ = lost.Body.Close() // waits until the body is no longer read
+		_ = (<-stalled).Body.Close()
 	})
 }
 
