@@ -84,8 +84,8 @@ func TestUploadsOfACallerWaitForEachOther(t *testing.T) {
 	})
 }
 
-// An upload that sends nothing more keeps its place only while no other upload waits, no
-// matter how much it has sent before.
+// A stalled upload keeps its place only while no other upload waits, even if its first
+// megabyte arrived quickly.
 func TestAStalledUploadLosesItsPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T, connections *pipes) {
 		stalled := make(chan int, 2)
@@ -106,7 +106,7 @@ func TestAStalledUploadLosesItsPlace(t *testing.T) {
 		if status := <-stalled; status != http.StatusRequestTimeout {
 			t.Errorf("the stalled upload is answered with %d", status)
 		}
-		<-stalled // it may keep its place
+		<-stalled // the other upload
 	})
 }
 
