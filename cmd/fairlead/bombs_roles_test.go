@@ -270,10 +270,11 @@ func smallLines() []byte {
 	return []byte("target_id,target_type\n" + strings.Repeat("1,wall\n", 100_000))
 }
 
-// largeLines returns an upload of large tasks whose last line is invalid.
+// largeLines returns an upload of the largest possible tasks whose last line is invalid.
 func largeLines() []byte {
-	line := `1,wall,"""` + strings.Repeat("x", 1<<20-100) + `"""` + "\n"
-	return []byte("target_id,target_type,after\n" + strings.Repeat(line, 24) + "1\n")
+	document := `"""` + strings.Repeat("x", 256<<10-2) + `"""`
+	line := "1,wall," + document + "," + document + "\n"
+	return []byte("target_id,target_type,before,after\n" + strings.Repeat(line, 48) + strings.Repeat("x", 1<<20))
 }
 
 // uploadAll uploads the same tasks many times at once, as two callers.
