@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Maximum numbers of uploads in progress. An upload takes up to about 12 MiB: the tasks of
-// a transaction (8 MiB, and one more line) and the buffers of its lines.
+// Maximum numbers of uploads in progress. An upload grows a node by about 30 MiB: the tasks
+// of a transaction (4 MiB, and one more line) in several forms, and the buffers of its lines.
 const (
-	parallelUploads = 4 // uploads of all callers
-	callerUploads   = 2 // uploads of one caller
+	parallelUploads = 2 // uploads of all callers
+	callerUploads   = 1 // uploads of one caller
 )
 
 var errManyUploads = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many uploads are in progress; try again later"}
