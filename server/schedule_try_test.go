@@ -68,7 +68,7 @@ func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
 }
 
 func TestACallIsTestedBeforeItsScheduleIsSaved(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	var last string
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
