@@ -13,8 +13,7 @@ import (
 // countedAtMost is the approximate number of jobs counted for a request.
 const countedAtMost = 10_000
 
-// CountJobs counts jobs by state, up to a limit. Live jobs that are selected by lane alone are
-// counted in full, because the usage contains their numbers.
+// CountJobs counts the matching jobs by state, up to a limit.
 func (s *Jobs) CountJobs(ctx context.Context, in *fairleadv1.CountJobsRequest) (*fairleadv1.CountJobsResponse, error) {
 	made, err := s.madeBy(in)
 	if err != nil {

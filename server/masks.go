@@ -182,8 +182,7 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 	return nil
 }
 
-// ofSweep returns the confidential values of a sweep, to mask them in the texts about its items,
-// which do not say whose they are.
+// ofSweep returns the confidential values of a sweep, to mask them in errors, log lines and notes.
 func (m *masks) ofSweep(ctx context.Context, s *sweep.Sweep) (mask.Values, error) {
 	if m == nil {
 		return mask.Values{}, nil

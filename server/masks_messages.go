@@ -115,7 +115,7 @@ func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 	if len(fields) == 0 {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // both are valid JSON
+	args, _ := json.Marshal(map[string]any{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter()), "target": map[string]string{"id": target.GetId(), "name": target.GetName()}}) // all are valid JSON
 	task.Info = mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo())
 	task.Before, task.After = maskMember(fields, "args.before", task.GetBefore()), maskMember(fields, "args.after", task.GetAfter())
 	maskText(fields, "args.target.id", &target.Id)
@@ -128,7 +128,7 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	if len(fields) == 0 || json.Unmarshal(task.GetTargetParam(), &param) != nil {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // both are valid JSON
+	args, _ := json.Marshal(map[string]any{"before": orNull(param["before_update"]), "after": orNull(param["after_update"]), "target": map[string]any{"id": orNull(task.GetTargetId()), "name": task.GetTargetName()}}) // all are valid JSON
 	if task.Info != nil {
 		task.Info = proto.String(mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo()))
 	}
@@ -142,7 +142,8 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	maskText(fields, "args.target.name", &task.TargetName)
 }
 
-// maskBreaker masks a host and port if URLs of calls are confidential: it does not say whose it is.
+// maskBreaker masks the address of a target if URLs of calls are confidential. Breakers do not
+// contain the jobs that called the target.
 func maskBreaker(all fairlead.Confidential, breaker *fairleadv1.Breaker) {
 	maskText(slices.Concat(all[httpcall.Kind], all[sweep.KindOf(httpcall.Kind)]), "args.url", &breaker.Address)
 }

@@ -88,7 +88,7 @@ func newEchoWorld(t *testing.T, fields fairlead.Confidential) (*eraseWorld, *eng
 
 // aboutRun lists the paths that return data of a run of a task.
 func aboutRun(task string, job int64) []string {
-	paths := []string{"/api/v1/tasks/" + task + "/runs", fmt.Sprintf("/api/v1/task-runs/%d", job)}
+	paths := []string{"/api/v1/tasks/" + task + "/runs", fmt.Sprintf("/api/v1/runs/%d", job)}
 	for _, path := range []string{"", "/attempts", "/explain", "/watch"} {
 		paths = append(paths, fmt.Sprintf("/api/v1/jobs/%d%s", job, path))
 	}

@@ -24,7 +24,7 @@ func (a *api) confide(kind string, fields ...string) {
 
 func TestTextsAboutASweepDoNotShowItsConfidentialValues(t *testing.T) {
 	a, world := newCountingAPI(t)
-	defer close(world.held) // the node waits for what it runs
+	defer close(world.held) // the node drains
 	a.confide("sweep.count", "args.secret")
 	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","to":12,"shards":4,"args":{"secret":"is odd"}}`)
 	path := sweeps + "/all"
@@ -62,7 +62,7 @@ func TestATestThatMakesNoCallDoesNotShowAConfidentialURL(t *testing.T) {
 	a.confide(httpcall.Kind, "args.url", "args.vars")
 	host := strings.TrimPrefix(target.URL, "http://")
 	a.send(200, "POST", schedules, `{"name":"call","every":"1h","job":{"kind":"http","args":{"url":"`+target.URL+`/x"}}}`)
-	a.send(200, "POST", schedules+"/call/test", `{}`) // it fails, so the target is left alone
+	a.send(200, "POST", schedules+"/call/test", `{}`) // the failed call opens the breaker
 	problem, _ := a.send(409, "POST", schedules+"/call/test", `{}`)
 	if text := fmt.Sprint(problem); strings.Contains(text, host) || !strings.Contains(text, "calls to *** are paused") {
 		t.Errorf("a test of a target that is left alone is answered with %s", text)

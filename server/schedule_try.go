@@ -16,11 +16,12 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// TryCall performs a call of the kind http once, for a job that is not stored. It returns a
-// snapshot of the call, and whether the call succeeded; see (*httpcall.Handler).Try.
+// TryCall performs one call of kind http for a job that is not stored. It returns a snapshot
+// of the call and reports whether the call succeeded. See (*httpcall.Handler).Try.
 type TryCall func(ctx context.Context, job *fairlead.Job, origin httpcall.Origin) (httpcall.Snapshot, bool, error)
 
-// TestSchedule performs the call of a schedule once. It stores only that the call was made.
+// TestSchedule performs a schedule's HTTP call once. It stores nothing but the fact that the
+// call was made.
 func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestScheduleRequest) (*fairleadv1.TestScheduleResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// AddSweepLogs stores one or more log lines about items.
+// AddSweepLogs stores log lines about a sweep's items.
 func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRequest) (*fairleadv1.AddSweepLogsResponse, error) {
 	var lines []sweep.Log
 	for _, line := range in.GetItems() {
@@ -34,7 +34,7 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	return &fairleadv1.AddSweepLogsResponse{}, nil
 }
 
-// ListSweepLogs returns log lines about items, newest first.
+// ListSweepLogs returns log lines about a sweep's items, newest first.
 func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogsRequest) (*fairleadv1.ListSweepLogsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -60,8 +60,9 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 	return &fairleadv1.ListSweepLogsResponse{Items: items(lines, sweepLogTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListFailedItems returns items that failed for good. A page token is the smallest index
-// that the page may contain: index 0 exists, but is never the first of a next page.
+// ListFailedItems returns a sweep's permanently failed items. A page token is the smallest
+// index that the page may contain. Although index 0 exists, it is never the first index of a
+// later page.
 func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedItemsRequest) (*fairleadv1.ListFailedItemsResponse, error) {
 	first, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 	return &fairleadv1.ListFailedItemsResponse{Items: items(failed, failedItemTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListSweepHistory returns the events of a sweep, newest first.
+// ListSweepHistory returns a sweep's events, newest first.
 func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepHistoryRequest) (*fairleadv1.ListSweepHistoryResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 	return &fairleadv1.ListSweepHistoryResponse{Items: items(events, sweepEventTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListShards returns the shards of a sweep.
+// ListShards returns a sweep's shards.
 func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.ListShardsResponse, error) {
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {

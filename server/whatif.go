@@ -23,7 +23,8 @@ func whatIfs(store scoped, schedules *Schedules, calendars *Calendars) *WhatIfs 
 	return &WhatIfs{store: store, jobs: fairlead.NewClient(store), schedules: schedules, calendars: calendars}
 }
 
-// WhatIf compares the current outcome with the outcome of hypothetical changes.
+// WhatIf compares the current outcome with the outcome after hypothetical changes, without
+// applying the changes.
 func (s *WhatIfs) WhatIf(ctx context.Context, in *fairleadv1.WhatIfRequest) (*fairleadv1.WhatIfResponse, error) {
 	q := question{
 		rules: fairlead.WhatIf{Slots: int(in.GetSlots())}, instants: schedule.WhatIf{Instants: int(in.GetInstants())}, of: len(in.GetChanges()),

@@ -16,7 +16,7 @@ func TestNoSurfaceShowsAConfidentialAddress(t *testing.T) {
 	c.runAlerts(false, "calls", "schedules", "work")
 	c.must("POST", "/api/v1/tenants", object{"name": "shop"})
 	c.known["/api/v1/tenants/"] = []string{"shop"}
-	for _, list := range []string{"/api/v1/batches/", "/api/batch/", "/api/v1/bulks/"} { // they need a worker
+	for _, list := range []string{"/api/v1/batches/", "/api/batch/", "/api/v1/bulks/"} { // only a worker creates these
 		c.known[list] = nil
 	}
 	here := strings.TrimPrefix(c.URL, "http://")

@@ -181,7 +181,7 @@ func (c *canaries) readMethod(http2 *http.Client, method protoreflect.MethodDesc
 	}
 }
 
-// frame is a message in a stream.
+// frame encodes a message of a stream.
 func frame(message []byte) string {
 	return string(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 }

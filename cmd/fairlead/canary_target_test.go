@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// echo is a target that repeats what it was sent in every spelling, and records the messages
-// that arrive at its hooks.
+// echo is a target that repeats its requests in every spelling and records the messages to its hooks.
 type echo struct {
 	*httptest.Server
 	done chan struct{} // closed when the test ends
@@ -79,7 +78,8 @@ func (e *echo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// repeated is an object with the request, and with the strings of its body in every spelling.
+// repeated returns a JSON object with the request and with the strings of its body in every
+// spelling.
 func repeated(r *http.Request, body []byte) string {
 	answer := map[string]any{"body": string(body), "url": r.URL.String(), "path": r.URL.Path, "query": r.URL.Query(), "headers": r.Header}
 	var sent map[string]string
@@ -94,7 +94,7 @@ func repeated(r *http.Request, body []byte) string {
 	return literal(answer)
 }
 
-// said is the query and the body of a request in one line.
+// said returns the query and the body of a request in one line.
 func said(r *http.Request, body []byte) string {
 	return fmt.Sprintf("%.900s", strings.Join(strings.Fields(r.URL.Query().Get("q")+" "+string(body)), " "))
 }

@@ -20,8 +20,8 @@ const (
 	openMark   = "wagtail"
 )
 
-// openNest is the text before a value that a cut may fall into: what is left of a confidential
-// value is then too short to contain its mark.
+// openNest precedes a value that may be truncated: the rest of a confidential value may be too
+// short to contain its mark.
 const openNest = "nest:"
 
 // hostileSecrets are confidential values that change their spelling wherever they are written.
@@ -35,10 +35,10 @@ var hostileSecrets = []string{
 	strings.Repeat("magpie-long-", 40),
 }
 
-// twin is the value in the same spelling that is not confidential.
+// twin returns a value in the same spelling that is not confidential.
 func twin(secret string) string { return strings.ReplaceAll(secret, secretMark, openMark) }
 
-// literal is a value in JSON.
+// literal encodes a value as JSON.
 func literal(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -76,7 +76,7 @@ var spellings = map[string]func(string) string{
 	"base64 of a URL":  func(value string) string { return base64.RawURLEncoding.EncodeToString([]byte("x" + value)) },
 }
 
-// allSpellings is a text with all of them.
+// allSpellings returns a string with the value in all spellings.
 func allSpellings(value string) string {
 	var out strings.Builder
 	for _, spell := range spellings {
@@ -85,10 +85,10 @@ func allSpellings(value string) string {
 	return out.String()
 }
 
-// begins is as much of an error as a program may report: the rest is cut off wherever that is.
+// begins truncates an error to the longest that a program may report.
 func begins(text string) string { return strings.ToValidUTF8(text[:min(len(text), 8<<10)], "") }
 
-// encodedMarks are the parts of a mark in base64 that do not depend on what stands around it.
+// encodedMarks returns the parts of a mark in base64 that do not depend on its neighbors.
 func encodedMarks(mark string) (marks []string) {
 	for before := range 3 {
 		from, to := (8*before+5)/6, 8*(before+len(mark))/6
@@ -97,7 +97,7 @@ func encodedMarks(mark string) (marks []string) {
 	return marks
 }
 
-// shownMarks are the texts that a reader recognizes a value by, by the mark of the value.
+// shownMarks lists the strings by which a reader recognizes a value, by the mark of the value.
 var shownMarks = map[string][]string{
 	secretMark: append(encodedMarks(secretMark), openNest+secretMark[:1]),
 	openMark:   encodedMarks(openMark),

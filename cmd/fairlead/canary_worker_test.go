@@ -65,7 +65,7 @@ func (w *remote) run(job object) {
 	settlement := object{"id": job["id"], "fence": job["fence"], "outcome": "succeed"}
 	var secrets []string
 	visit(job["args"], func(name, value string) {
-		if strings.Contains(value, secretMark) && name == "secret" {
+		if strings.Contains(value, secretMark) && (name == "secret" || name == "name") {
 			secrets = append(secrets, value)
 		}
 	})
@@ -126,14 +126,15 @@ func (c *canaries) runWorker() {
 func (c *canaries) runBatches() {
 	for i, secret := range hostileSecrets {
 		state := object{"secret": secret, "note": twin(secret)}
+		about := object{"secret": secret}
 		var tasks, older []object
 		for j := range 3 {
-			tasks = append(tasks, object{"target": object{"id": fmt.Sprint(j), "type": "wall", "name": secret[:min(len(secret), 180)]}, "before": state, "after": state})
+			tasks = append(tasks, object{"target": object{"id": fmt.Sprint(j), "type": "wall", "name": fmt.Sprintf("magpie-name-%d", i)}, "before": state, "after": state})
 			older = append(older, object{"target_id": j, "target_type": "wall", "target_name": "wall", "target_param": object{"before_update": state, "after_update": state}})
 		}
-		batch := c.must("POST", "/api/v1/batches", object{"name": fmt.Sprintf("b%d", i), "type": "paint", "tenant": "work", "info": state, "tasks": tasks, "notify": c.URL + hook + "/batch",
+		batch := c.must("POST", "/api/v1/batches", object{"name": fmt.Sprintf("b%d", i), "type": "paint", "tenant": "work", "info": about, "tasks": tasks, "notify": c.URL + hook + "/batch",
 			"then": []object{{"job": object{"kind": "noop", "tenant": "work", "args": state}}}})
-		old := c.must("POST", "/api/batch", object{"batch_name": fmt.Sprintf("o%d", i), "batch_type": "paint", "tenant": "work", "extra_info": state, "tasks": older})
+		old := c.must("POST", "/api/batch", object{"batch_name": fmt.Sprintf("o%d", i), "batch_type": "paint", "tenant": "work", "extra_info": about, "tasks": older})
 		for _, id := range []any{batch["id"], old["batch_id"]} {
 			c.known["/api/v1/batches/"] = append(c.known["/api/v1/batches/"], fmt.Sprint(id))
 			c.known["/api/batch/"] = append(c.known["/api/batch/"], fmt.Sprint(id))
@@ -156,8 +157,8 @@ func (c *canaries) runSweeps() {
 	c.known[sweepsPath+"/"] = append(c.known[sweepsPath+"/"], "greetings")
 }
 
-// runAlerts sets alerts for the jobs of tenants, of which one more has a confidential value in its
-// body if bodies is set.
+// runAlerts sets alerts for the jobs of tenants. If bodies is set, it also sets alerts with a
+// confidential value in the body.
 func (c *canaries) runAlerts(bodies bool, tenants ...string) {
 	for i, tenant := range tenants {
 		name := "a" + tenant

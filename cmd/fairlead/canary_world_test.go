@@ -17,8 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
-// canaries is the whole program, run with confidential values wherever they may be, and what
-// is known of it.
+// canaries runs the whole program with confidential values in all objects that may have them.
 type canaries struct {
 	*surfaces // requests of an admin
 	*echo
@@ -74,7 +73,7 @@ func (c *canaries) enqueue(fields object) bool {
 	return true
 }
 
-// vars are a confidential value and its twin for placeholders.
+// vars returns a confidential value and its twin for placeholders.
 func vars(secret string) object { return object{"secret": secret, "note": twin(secret)} }
 
 const (
@@ -82,8 +81,7 @@ const (
 	openHere   = "{{args.note}}"
 )
 
-// calls are the args of calls with a confidential value in each place, to a target that
-// answers in one way.
+// calls returns the args of calls with a confidential value in each place, by the name of the place.
 func (c *canaries) calls(way, secret string) map[string]object {
 	target := c.URL + way
 	form := object{"Content-Type": "application/x-www-form-urlencoded"}
@@ -184,7 +182,7 @@ func (c *canaries) runExternal() {
 	}
 }
 
-// sayWrong sends what is refused, with confidential values in it: the log must not show them.
+// sayWrong sends invalid requests with confidential values, which the log must not show.
 func (c *canaries) sayWrong() {
 	for _, secret := range hostileSecrets {
 		for _, job := range []object{

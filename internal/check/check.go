@@ -81,7 +81,7 @@ func (f *Fields[F]) Text(field, value string) {
 	}
 }
 
-// Count rejects n unless it is between 1 and most, or 0 for unlimited.
+// Count rejects n if it is negative or exceeds most. Zero means unlimited.
 func (f *Fields[F]) Count(field string, n, most int) {
 	if n < 0 || n > most {
 		f.Refuse(field, "is %d; it must be between 1 and %d, or zero for none", n, most)

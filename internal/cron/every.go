@@ -31,8 +31,8 @@ func Every(interval time.Duration) (Expr, error) {
 func (e Expr) Interval() time.Duration { return e.every }
 
 // NextEvery returns the first instant after the given instant that is a whole number of
-// intervals after anchor. The anchor itself counts. NextEvery returns the zero time if the
-// expression is not an interval.
+// intervals after anchor. The anchor itself is included. NextEvery returns the zero time if
+// the expression is not an interval.
 func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	switch {
 	case e.every == 0 || !counts(anchor) || after.Unix() >= endOfTime:
@@ -45,7 +45,7 @@ func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 }
 
 // PrevEvery returns the last instant before the given instant that is a whole number of
-// intervals after anchor. The anchor itself counts. PrevEvery returns the zero time if no such
+// intervals after anchor. The anchor itself is included. PrevEvery returns the zero time if no such
 // instant exists or the expression is not an interval.
 func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
 	if e.every == 0 || !counts(anchor) || !anchor.Before(before) {

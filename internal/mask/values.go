@@ -139,8 +139,8 @@ func (v Values) Cut(text string) string {
 	return v.finder.mask(text, true)
 }
 
-// Beginning masks the values in at least the first size bytes of text and drops the rest,
-// because only the start of a large string is stored. It reports whether it dropped anything.
+// Beginning truncates a large string for storage and masks the values in it. It keeps at least
+// the first size bytes, and reports whether it dropped the rest.
 func (v Values) Beginning(text string, size int) (masked string, cut bool) {
 	size += longestForm // so that a value that begins before the end is masked completely
 	if len(text) <= size {

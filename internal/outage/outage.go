@@ -41,7 +41,7 @@ func Logger(log *slog.Logger) (*slog.Logger, *Watch) {
 	return slog.New(handler{log.Handler(), w}), w
 }
 
-// Of sets the name of the watched service. The default is the database.
+// Of sets the name of the watched service. The default is "database".
 func (w *Watch) Of(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Watch) tell() {
 	w.news = make(chan struct{})
 }
 
-// Passes reports whether the error may be caused by an outage of the database and so may pass.
+// Passes reports whether err may be caused by a database outage and is therefore transient.
 func Passes(err error) bool {
 	return errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }

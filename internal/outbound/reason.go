@@ -29,9 +29,9 @@ func (f *failure) Timeout() bool {
 	return errors.As(f.err, &timed) && timed.Timeout()
 }
 
-// Reason returns the error of a call without details of this side's network: the name
-// server, the local address, and the addresses to which a name resolves. It also
-// omits what an error quotes of an invalid response. Other errors are returned unchanged.
+// Reason returns a call's error without details about this side's network: the name server,
+// the local address, and the addresses to which a name resolves. Errors that do not come
+// from the network are returned unchanged.
 func Reason(err error) error {
 	var known *failure
 	var name *net.DNSError
@@ -52,8 +52,8 @@ func Reason(err error) error {
 	return err
 }
 
-// unquoted is the text of an error without what it quotes of an invalid response, which may be
-// a part of the request: a target may repeat a secret. Errors about certificates stay as they are.
+// unquoted returns the text of an error without quotations from an invalid response, because a
+// target may repeat a secret of the request. It returns errors about certificates unchanged.
 func unquoted(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var ofClient *url.Error // of a transport whose errors have passed Reason
@@ -63,7 +63,7 @@ func unquoted(err error) string {
 		return text
 	}
 	before, _, quotes := strings.Cut(text, `"`)
-	if errors.As(err, &header) { // it may quote without quotation marks
+	if errors.As(err, &header) { // quotes without quotation marks
 		before, _, quotes = strings.Cut(header.Error(), ":")
 	}
 	if !quotes {

@@ -41,7 +41,7 @@ func TestAnAnswerThatSwitchesProtocolsEndsAtOnce(t *testing.T) {
 	<-closed
 }
 
-// A target that repeats what it was sent where that is not valid does not get it into errors.
+// Errors contain no part of an invalid response, in which a target may repeat a secret.
 func TestErrorsDoNotQuoteAnInvalidResponse(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 s3cret OK\r\n\r\n", "s3cret\r\n\r\n", "HTTP/s3cret 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n s3cret: 1\r\n\r\n", "HTTP/1.1 200 OK\r\ns3cret\r\n\r\n",

@@ -61,9 +61,9 @@ func (o GovernorOptions) withDefaults() GovernorOptions {
 	return o
 }
 
-// SetCeiling changes the set rate. A lower rate takes effect immediately. A higher rate takes
-// effect immediately too, unless the governor has lowered the rate; then it is reached in
-// steps. Held is a valid ceiling.
+// SetCeiling changes the set rate. A lower rate takes effect immediately. So does a higher
+// rate, unless the governor has lowered the rate; then it approaches the new rate in steps.
+// Held is a valid ceiling.
 func (g *Governor) SetCeiling(ceiling float64) {
 	free := g.rate == g.ceiling
 	g.ceiling = ceiling

@@ -181,9 +181,10 @@ func (p *Pace) slice() int {
 }
 
 // Wait waits until permits are due, takes them all at once, and returns their number. It takes
-// most permits unless the rate has been lowered while the caller waited, and most now exceeds
-// the given number of slices. It then takes fewer, because most permits would arrive late and
-// all at once. If the context ends first, Wait takes none and returns the context's error.
+// the requested number, most, unless the rate has been lowered during the wait and that number
+// now exceeds the given number of slices. It then takes fewer, because the permits would
+// otherwise arrive late and all at once. If the context ends first, Wait takes none and
+// returns the context's error.
 func (p *Pace) Wait(ctx context.Context, most, slices int) (int, error) {
 	var timer *time.Timer
 	for {

@@ -17,9 +17,9 @@ const (
 	ledgerUnused = 5 * time.Minute
 )
 
-// Fair records which jobs the store's nodes start where tenants share starts by weight, and
-// exchanges these records with nodes of other processes. No two nodes write the same row, so
-// no claim waits for another claim.
+// Fair counts the jobs that the store's nodes start where tenants share starts by weight, and
+// exchanges the counts with nodes of other processes. No two nodes write the same row, so no
+// claim waits for another claim.
 type Fair struct {
 	db    Database
 	sql   *FairStatements

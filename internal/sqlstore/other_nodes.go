@@ -85,7 +85,7 @@ func covers(scope, other *driver.Scope) bool {
 	})
 }
 
-// Tight reports whether any limit of the given lanes has room for fewer than most jobs.
+// Tight reports whether a claim of up to most jobs could exceed any limit of the given lanes.
 func Tight(lanes []*dispatch.Lane, most int) bool {
 	for _, lane := range lanes {
 		for _, limit := range lane.Limits {

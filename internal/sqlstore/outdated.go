@@ -57,7 +57,8 @@ func (l *CalendarLook) Saw(version, id int64) {
 	}
 }
 
-// Also adds schedule IDs found by another statement.
+// Also adds schedule IDs that a separate statement has found. It skips IDs that the look
+// already contains.
 func (l *CalendarLook) Also(ids []int64) {
 	known := make(map[int64]bool, len(l.IDs))
 	for _, id := range l.IDs {

@@ -22,7 +22,7 @@ type Family struct {
 	GlobalCap int               // 0 if there is none
 }
 
-// NewFamily returns the Family for declaring the tenant except. parents contains all declared
+// NewFamily returns the Family for the tenant named except. parents contains all declared
 // tenants, and quotas all quotas.
 func NewFamily(parents map[string]string, quotas []*Quota, except string) Family {
 	family := Family{Parents: parents}

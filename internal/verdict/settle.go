@@ -115,7 +115,7 @@ func Current(s *fairlead.Settlement, state fairlead.State, fence int64) bool {
 }
 
 // Missed returns the result of a settlement whose job was not running under the settlement's
-// fence. end is the state in which a settlement under this fence ended the job, or empty. If
+// fence. end is the state in which the job ended under this fence, or empty if it did not. If
 // the settlement can have caused this end, Missed assumes that it did and that its response
 // was lost. In a caller's transaction, the settlement is always lost. Otherwise, the caller's
 // own changes in the transaction would be committed twice.

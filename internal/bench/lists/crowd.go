@@ -67,7 +67,7 @@ func (c Crowd) Fill(ctx context.Context) (err error) {
 
 // statements returns the SQL that creates the jobs: first their states and times, then the rows.
 func (c Crowd) statements(jobs int, now time.Time) []string {
-	series := fmt.Sprintf("with recursive series(i) as (select 1 union all select i + 1 from series where i < %d)", jobs)
+	series := seriesOf(jobs)
 	if strings.HasPrefix(c.URL, "postgres") {
 		series = fmt.Sprintf("with series as (select generate_series(1::bigint, %d) as i)", jobs)
 	}
@@ -98,4 +98,16 @@ func (c Crowd) statements(jobs int, now time.Time) []string {
 		all[i] = "insert into " + prefix + all[i]
 	}
 	return all
+}
+
+// seriesOf returns a common table expression with the numbers from 1 to n. MariaDB limits recursive
+// ones to a thousand.
+func seriesOf(n int) string {
+	from, number := "digits d0", "1 + d0.d"
+	for digit, weight := 1, 10; weight < n; digit, weight = digit+1, 10*weight {
+		from += fmt.Sprintf(", digits d%d", digit)
+		number += fmt.Sprintf(" + %d * d%d.d", weight, digit)
+	}
+	digits := "select 0 as d union all select 1 union all select 2 union all select 3 union all select 4 union all select 5 union all select 6 union all select 7 union all select 8 union all select 9"
+	return fmt.Sprintf("with digits as (%s), series as (select %s as i from %s where %s <= %d)", digits, number, from, number, n)
 }
