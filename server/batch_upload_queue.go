@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Maximum numbers of uploads in progress. An upload grows a node by about 30 MiB: the tasks
+// Maximum numbers of uploads in progress. An upload grows a node by up to 40 MiB: the tasks
 // of a transaction (4 MiB, and one more line) in several forms, and the buffers of its lines.
 const (
 	parallelUploads = 2 // uploads of all callers
