@@ -27,6 +27,6 @@ func (s *session) scheduleTestCommand() *cobra.Command {
 		}
 		return failf(ExitJobFailed, "the call failed; a run of schedule %s would fail too", c.args[0])
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
+	cmd.Flags().StringVar(&args, "args", "", "input for this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	return cmd
 }
