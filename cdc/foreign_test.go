@@ -68,7 +68,7 @@ func TestSomebodyElsesConnectorIsLeftAlone(t *testing.T) {
 	theirs.Config["database.hostname"] = "another"
 	w.fleet.Add("b-k8s", "orders", theirs)
 	initial := w.fleet.Snapshot()
-	expectError(t, r.forward(r.context()), "another config")
+	expectError(t, r.forward(r.context()), "a different configuration")
 	w.expect("after the move was refused", initial)
 	r.must(r.back)
 	w.expect("after it was rolled back", initial)
@@ -104,7 +104,7 @@ func TestAMigrationOverAnotherConnectorIsRefused(t *testing.T) {
 	w.fleet.Add("a-vm", "orders", orders(connecttest.Running))
 	initial := w.fleet.Snapshot()
 	r := w.run(cdc.BatchMigrate, record)
-	expectError(t, r.forward(r.context()), "another config")
+	expectError(t, r.forward(r.context()), "a different configuration")
 	w.expect("after the migration was refused", initial)
 	r.must(r.back)
 	w.expect("after it was rolled back", initial)

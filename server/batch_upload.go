@@ -172,7 +172,7 @@ func unpacked(r *http.Request) (*bufio.Reader, error) {
 			return nil, own
 		}
 		if err != nil {
-			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the body is not gzip, as its Content-Encoding says"}
+			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the Content-Encoding is gzip, but the body is not valid gzip"}
 		}
 		body = packed
 	default:

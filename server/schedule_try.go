@@ -24,7 +24,7 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 	}
 	switch {
 	case sc.Job.Kind != httpcall.Kind:
-		return nil, refuseField("id", "is a schedule of the kind "+strconv.Quote(sc.Job.Kind)+"; only the kind http can be tested: trigger a run instead")
+		return nil, refuseField("id", "is a schedule of kind "+strconv.Quote(sc.Job.Kind)+"; only schedules of kind http can be tested; trigger a run instead")
 	case s.try == nil:
 		return nil, refuseField("id", "this server makes no HTTP calls; trigger a run instead")
 	}
