@@ -219,10 +219,10 @@ func TestSettingsOfDatabasesThatAreNotUnderstood(t *testing.T) {
 	for setting, want := range map[string]string{
 		"crm":                                   "use NAME=URL",
 		"=sqlite://x":                           "use NAME=URL",
-		"crm=oracle://u:hidden@h/x":             `database "crm": its URL must begin with`,
-		"crm=postgres://u:hidden@h:port/x":      `database "crm": its URL cannot be parsed`,
+		"crm=oracle://u:hidden@h/x":             `database "crm": the URL must begin with`,
+		"crm=postgres://u:hidden@h:port/x":      `database "crm": invalid URL`,
 		"crm=postgres://u:hidden@h/x?sslmode=7": `database "crm"`,
-		"crm=mysql://u:hidden@h":                "names no database",
+		"crm=mysql://u:hidden@h":                "does not name a database",
 		"crm=sqlite://":                         "must name a file",
 		"crm=mysql://u:${env:EMPTY}@h/x":        "EMPTY is unset or empty",
 		"crm=${file:/nowhere/secret}":           `"crm": open /nowhere/secret`,
