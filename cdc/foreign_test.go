@@ -55,7 +55,7 @@ func TestANameOnTwoClustersMustBeToldApart(t *testing.T) {
 		t.Errorf("the other one is %s", state)
 	}
 	_, err = w.ops[cdc.BatchSwitchAZ].BuildParam(w.context(), task(cdc.BatchSwitchAZ), raw(toB))
-	expectError(t, err, `cluster "b-k8s" already has a connector "orders"; remove it there`)
+	expectError(t, err, `connector "orders" exists on clusters "b-k8s" and "a-k8s"; remove it from one of them`)
 }
 
 // A connector that another program made at the destination meanwhile is not touched,
@@ -115,7 +115,7 @@ func TestAMigratedConnectorThatWasChangedIsNotDeleted(t *testing.T) {
 	r := w.run(cdc.BatchMigrate, record)
 	r.must(r.forward)
 	w.fleet.SetConfig("a-vm", "orders", orders("").Config)
-	expectError(t, r.back(r.context()), "delete it by hand")
+	expectError(t, r.back(r.context()), "delete it manually")
 }
 
 // A connector that was changed after it was moved is still the one that was
