@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Assignment is a set of jobs of one tenant. Assign spreads their acceptable starts
-// evenly over a span of time.
+// Assignment is a set of jobs for one tenant. Assign spreads the jobs' acceptable starts
+// evenly over a period.
 type Assignment struct {
 	Tenant string    // DefaultTenant if empty
 	Start  time.Time // start of the span; no job starts earlier
@@ -15,10 +15,10 @@ type Assignment struct {
 	Jobs   []*Job    // jobs to enqueue; Assign sets their Tenant, NotBefore and StartBy
 }
 
-// Assign enqueues all jobs or none. No job starts before Start. The acceptable start of
-// job i of n, counted from one, is Start + (End − Start)·i/n, rounded down to the
-// microsecond. Assign returns ErrInvalid for an invalid assignment, and otherwise the
-// same errors as Enqueue.
+// Assign enqueues either all jobs or none. No job starts before Start. The acceptable start
+// of job i of n, counted from one, is Start + (End − Start)·i/n, rounded down to the
+// microsecond. Assign returns ErrInvalid if the assignment is invalid. Otherwise it returns
+// the same errors as Enqueue.
 func (c *Client) Assign(ctx context.Context, a Assignment) error {
 	if err := a.spread(); err != nil {
 		return err

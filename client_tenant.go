@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// PutTenant creates the tenant if its Version is zero, and otherwise replaces the
-// stored tenant of that Version. A tenant that was paused before it was created stays
-// paused. PutTenant returns ErrInvalid for an invalid tenant, ErrConflict if the tenant
-// already exists or has another Version, and ErrNotFound if it no longer exists.
+// PutTenant creates the tenant if its Version is zero. Otherwise it replaces the stored
+// tenant, whose Version must match. A tenant that was paused before it was created stays
+// paused. PutTenant returns ErrInvalid if the tenant is invalid, ErrConflict if the tenant
+// already exists or its Version does not match the stored Version, and ErrNotFound if the
+// tenant no longer exists.
 func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	if err := NormalizeTenant(&tenant); err != nil {
 		return Tenant{}, err
@@ -18,9 +19,9 @@ func (c *Client) PutTenant(ctx context.Context, tenant Tenant) (Tenant, error) {
 	return c.store.PutTenant(ctx, tenant)
 }
 
-// DeleteTenant removes a tenant's declaration. The tenant's finished jobs stay.
-// DeleteTenant returns ErrNotFound for an undeclared tenant, and ErrConflict while the
-// tenant has unfinished jobs or is the parent of other tenants.
+// DeleteTenant removes a tenant's declaration and keeps its finished jobs. It returns
+// ErrNotFound if the tenant is not declared, and ErrConflict if the tenant has unfinished
+// jobs or is the parent of other tenants.
 func (c *Client) DeleteTenant(ctx context.Context, name string) error {
 	if _, err := c.Tenant(ctx, name); err != nil {
 		return err
@@ -56,10 +57,10 @@ func liveStates() []State {
 	return slices.DeleteFunc(States(), State.Final)
 }
 
-// DeleteTenantWithJobs cancels a tenant's unfinished jobs, asks its running jobs to
-// stop, and removes its declaration. It returns the number of jobs that it cancelled or
-// asked to stop. It returns ErrNotFound for an undeclared tenant, and ErrConflict while
-// the tenant is the parent of other tenants; then it cancels nothing.
+// DeleteTenantWithJobs cancels a tenant's unfinished jobs, asks its running jobs to stop,
+// and removes its declaration. It returns the number of jobs that it cancelled or asked to
+// stop. It returns ErrNotFound if the tenant is not declared. If the tenant is the parent of
+// other tenants, DeleteTenantWithJobs returns ErrConflict and cancels nothing.
 func (c *Client) DeleteTenantWithJobs(ctx context.Context, name string) (cancelled int, err error) {
 	if _, err := c.Tenant(ctx, name); err != nil {
 		return 0, err
@@ -120,7 +121,8 @@ func (c *Client) cancelAll(ctx context.Context, tenant, reason string) (cancelle
 	}
 }
 
-// Tenant returns a declared tenant. It returns ErrNotFound for an undeclared one.
+// Tenant returns a declared tenant. It returns ErrNotFound if no tenant with this name is
+// declared.
 func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 	found, err := c.store.Tenants(ctx, TenantFilter{Names: []string{name}})
 	if err != nil {
@@ -132,27 +134,26 @@ func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 	return found[0], nil
 }
 
-// Tenants lists declared tenants by name, one page at a time.
+// Tenants lists declared tenants, ordered by name, one page at a time.
 func (c *Client) Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, error) {
 	return c.store.Tenants(ctx, filter)
 }
 
 // PauseTenant stops all nodes from starting jobs of a tenant and its children until
-// ResumeTenant is called. Running jobs continue. PauseTenant returns ErrInvalid for an
-// invalid name.
+// ResumeTenant is called. Running jobs continue. PauseTenant returns ErrInvalid if the name
+// is invalid.
 func (c *Client) PauseTenant(ctx context.Context, name string) error {
 	return c.pause(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// ResumeTenant ends the pause of a tenant. It has no effect on a tenant that is not
-// paused.
+// ResumeTenant resumes a paused tenant. It has no effect if the tenant is not paused.
 func (c *Client) ResumeTenant(ctx context.Context, name string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
-// SetLimit sets the limit of all jobs, a queue or a kind. It applies to all nodes
-// immediately. A limit with no values set removes the existing one. SetLimit returns
-// ErrInvalid for an invalid limit.
+// SetLimit sets the limit for all jobs, a queue or a kind. The limit applies to all nodes
+// immediately. A limit without values removes the existing limit. SetLimit returns
+// ErrInvalid if the limit is invalid.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	if err := NormalizeLimit(&limit); err != nil {
 		return err
@@ -160,15 +161,14 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	return c.store.SetLimit(ctx, limit)
 }
 
-// Limits lists all limits, including those of tenants, with their current use.
+// Limits lists all limits, including tenants' limits, with their current use.
 func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.store.Limits(ctx) }
 
-// Usage returns the current load of all jobs together, of each tenant, of each queue
-// and of each kind.
+// Usage returns the current load of all jobs together, and of each tenant, queue and kind.
 func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 
-// Explain reports why a job is not running, or the status of its current run. It
-// returns ErrNotFound for an unknown job.
+// Explain reports why a job is not running, or the status of its current run. It returns
+// ErrNotFound if the job does not exist.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return c.store.Explain(ctx, id)
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Confidential maps each kind to the paths of its jobs' confidential fields. The API,
-// the command line, the console, logs and traces show "***" in place of these fields;
-// handlers, workers and the targets of calls get the real values.
+// Confidential maps each kind to the paths of its jobs' confidential fields. The API, the
+// command line, the console, logs and traces show "***" instead of the fields' values.
+// Handlers, workers and the targets of calls receive the real values.
 //
-// A path is a list of plain names separated by dots, the first of which is args,
-// output, progress or memo: "args.card.number". A path applies to each element of a
-// list, and matches member names case-insensitively, as encoding/json does. It covers
-// everything below the field: "args.*" and "args" both cover all of args. The name *
-// matches every member: "args.cards.*.number".
+// A path is a list of plain names separated by dots, such as "args.card.number". The first
+// name is args, output, progress or memo. A path applies to each element of a list. It
+// matches member names case-insensitively, as encoding/json does. It covers everything below
+// the field: "args.*" and "args" both cover all of args. The name * matches every member, as
+// in "args.cards.*.number".
 type Confidential map[string][]string
 
-// Confider stores the confidential fields of each kind. The fields of a kind stay
-// confidential even when no node handles the kind any more.
+// Confider stores each kind's confidential fields. A kind's fields stay confidential even
+// when no node handles the kind any longer.
 type Confider interface {
 	// AddConfidential adds confidential fields and removes none.
 	AddConfidential(ctx context.Context, fields Confidential) error
@@ -38,8 +38,8 @@ const (
 	maxPath         = 200 // bytes of a path
 )
 
-// NormalizeConfidential sorts the fields of a kind and removes duplicates. It returns
-// an *InvalidError that names the invalid fields.
+// NormalizeConfidential sorts a kind's confidential fields and removes duplicates. It
+// returns an *InvalidError that names the invalid fields.
 func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	var c complaints
 	c.Name("name", kind, MaxName)
@@ -61,9 +61,9 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	return slices.Compact(fields), Invalid(c.Found...)
 }
 
-// SetConfidential replaces the confidential fields of a kind. A node whose handlers
-// declare further fields adds them when it starts. SetConfidential returns ErrInvalid
-// for invalid fields.
+// SetConfidential replaces a kind's confidential fields. If a node's handlers declare
+// additional fields, the node adds them when it starts. SetConfidential returns ErrInvalid
+// if a field is invalid.
 func (c *Client) SetConfidential(ctx context.Context, kind string, fields []string) error {
 	fields, err := NormalizeConfidential(kind, fields)
 	if err != nil {
@@ -72,12 +72,12 @@ func (c *Client) SetConfidential(ctx context.Context, kind string, fields []stri
 	return c.store.SetConfidential(ctx, kind, fields)
 }
 
-// Confidential returns the confidential fields of each kind.
+// Confidential returns each kind's confidential fields.
 func (c *Client) Confidential(ctx context.Context) (Confidential, error) {
 	return c.store.Confidential(ctx)
 }
 
-// Confidential returns the fields that the mux's handlers declare confidential.
+// Confidential returns the fields that the mux's handlers declare as confidential.
 func (m *Mux) Confidential() Confidential {
 	all := Confidential{}
 	for kind, entry := range m.entries {

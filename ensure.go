@@ -21,7 +21,7 @@ type EnsuredLimit struct {
 	Changed []Difference // fields that were set back to their declared values
 }
 
-// EnsureLog is implemented by stores that keep an audit log.
+// EnsureLog is an optional interface for stores that keep an audit log.
 type EnsureLog interface {
 	// RecordEnsured adds an entry with the actor "ensure" to the audit log. Without
 	// differences, the entry reports that a program created the subject; with differences,
@@ -29,18 +29,19 @@ type EnsureLog interface {
 	RecordEnsured(ctx context.Context, action, subject, tenant string, differences []Difference) error
 }
 
-// EnsureTenant creates a tenant, or brings the existing tenant of that name to the
-// declared state. Programs call it when they start; any number of them may do so at the
-// same time.
+// EnsureTenant creates the declared tenant, or restores the stored tenant of the same name
+// to the declared state. Programs call it at startup. Any number of programs may call it
+// concurrently.
 //
-// EnsureTenant owns the fields that are set; a field that is zero keeps its stored
-// value. In particular, a tenant that an operator has paused stays paused. A field that
-// it owns and that has another value is set back and reported in Changed. A burst that
-// was computed from the rate follows the rate. The audit log records creations and
-// changes with the actor "ensure".
+// EnsureTenant owns the fields that are set in declared. A zero field keeps its stored
+// value. In particular, a tenant that an operator has paused stays paused. If the stored
+// value of an owned field differs, EnsureTenant restores the declared value and lists the
+// field in Changed. If the stored burst was computed from the rate, it is computed again
+// when the rate changes. The audit log records creations and changes under the actor
+// "ensure".
 //
-// EnsureTenant never removes anything: a tenant that the program no longer declares
-// stays until it is deleted. It returns ErrInvalid under the same conditions as
+// EnsureTenant never deletes a tenant: a tenant that the program no longer declares stays
+// until a user deletes it. EnsureTenant returns ErrInvalid under the same conditions as
 // PutTenant.
 func (c *Client) EnsureTenant(ctx context.Context, declared Tenant) (EnsuredTenant, error) {
 	return ensure.Retry(func() (EnsuredTenant, error) { return c.ensureTenant(ctx, declared) }, ErrConflict, ErrNotFound)
@@ -80,9 +81,9 @@ func (c *Client) ensureTenant(ctx context.Context, declared Tenant) (EnsuredTena
 	return EnsuredTenant{Tenant: now, Created: created, Changed: changed}, err
 }
 
-// EnsureLimit sets a limit, or brings the existing limit of its scope to the declared
-// state. Like EnsureTenant, it owns the fields that are set and removes nothing. It
-// returns ErrInvalid under the same conditions as SetLimit.
+// EnsureLimit sets the declared limit, or restores the existing limit of the same scope to
+// the declared state. Like EnsureTenant, it owns the fields that are set in declared and
+// removes nothing. EnsureLimit returns ErrInvalid under the same conditions as SetLimit.
 func (c *Client) EnsureLimit(ctx context.Context, declared Limit) (EnsuredLimit, error) {
 	return ensure.Retry(func() (EnsuredLimit, error) { return c.ensureLimit(ctx, declared) }, ErrConflict)
 }

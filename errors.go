@@ -21,13 +21,13 @@ var (
 	ErrUnavailable = errors.New("the database is unavailable; try again")
 )
 
-// InvalidError lists the invalid fields of an input and how to fix each of them. It
-// matches ErrInvalid in errors.Is.
+// InvalidError lists the invalid fields of an input and explains how to fix each of them.
+// errors.Is matches it with ErrInvalid.
 type InvalidError struct {
 	Fields []FieldError // the invalid fields, at least one
 }
 
-// FieldError is one invalid field.
+// FieldError describes one invalid field.
 type FieldError struct {
 	Field   string `json:"field"`   // name of the field, such as "job.priority"
 	Message string `json:"message"` // description of the problem
@@ -37,7 +37,7 @@ type FieldError struct {
 // jobs with the same mistake is helped by the first of them.
 const mostRefused = 100
 
-// Invalid returns an *InvalidError with the fields, or nil if there are none.
+// Invalid returns an *InvalidError that lists fields. It returns nil if there are no fields.
 func Invalid(fields ...FieldError) error {
 	if len(fields) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func Invalid(fields ...FieldError) error {
 	return &InvalidError{Fields: fields[:min(len(fields), mostRefused)]}
 }
 
-// Error returns the fields with their messages.
+// Error returns the name and message of each invalid field.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

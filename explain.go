@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Explanation describes why a job is not running, or the status of its current run, at
-// one moment.
+// Explanation describes, at one moment, why a job is not running or the status of its
+// current run.
 type Explanation struct {
 	ID        int64       // ID of the job
 	State     State       // state of the job
@@ -20,7 +20,7 @@ type Explanation struct {
 	Share     *Share      // the tenant's share of starts, for a ready job where tenants share starts by weight; otherwise nil
 }
 
-// Share describes a tenant's share of starts where Limit.Order is OrderFair.
+// Share describes a tenant's share of starts if Limit.Order is OrderFair.
 type Share struct {
 	Queue    string  // queue with shared starts; empty for all queues that follow the cluster's order
 	Weight   int     // the tenant's weight
@@ -29,7 +29,7 @@ type Share struct {
 	Text     string  // human-readable summary
 }
 
-// CurrentRun describes the current run of a job.
+// CurrentRun describes a job's current run.
 type CurrentRun struct {
 	Node     NodeID        // node that runs the job
 	Name     string        // name of the node; empty if it has none or is no longer known
@@ -41,7 +41,7 @@ type CurrentRun struct {
 	Stopping bool          // the job was asked to stop
 }
 
-// Situation describes the status of a schedule, a batch or a sweep at one moment.
+// Situation describes the status of a schedule, batch or sweep at one moment.
 type Situation struct {
 	ID      int64         // ID of the schedule, batch or sweep
 	Name    string        // name of the schedule, batch or sweep
@@ -54,7 +54,7 @@ type Situation struct {
 // MaxExplained is the maximum number of jobs that a Situation explains.
 const MaxExplained = 5
 
-// MaxAhead is the largest value of Explanation.Ahead: counting stops there.
+// MaxAhead is the largest value of Explanation.Ahead. Counting stops there.
 const MaxAhead = 10_000
 
 // Obstacle is one condition that keeps a job from starting.
@@ -70,7 +70,7 @@ type Obstacle struct {
 	Text  string      // human-readable summary, without Kinds
 }
 
-// KindCount is a kind with its number of jobs.
+// KindCount is a kind and the number of its jobs.
 type KindCount struct {
 	Kind string
 	Jobs int // zero for a kind that is only known to nodes
@@ -112,8 +112,8 @@ const (
 	WillQueue   ObstacleCode = "will_queue"  // the run of the next instant will wait for an earlier one
 )
 
-// ExplainSome returns explanations of the first MaxExplained jobs. It omits jobs that
-// no longer exist. It is meant for packages that implement features.
+// ExplainSome calls explain for the first MaxExplained jobs and returns the explanations. It
+// omits jobs that no longer exist. It is meant for packages that implement features.
 func ExplainSome(ctx context.Context, explain func(ctx context.Context, id int64) (Explanation, error), ids []int64) ([]Explanation, error) {
 	var found []Explanation
 	for _, id := range ids[:min(len(ids), MaxExplained)] {

@@ -2,20 +2,19 @@ package fairlead
 
 import "context"
 
-// Governor stores tenants and limits. A change applies to every claim that begins after
-// the method has returned, on all nodes.
+// Governor stores tenants and limits. A change applies to every claim that begins after the
+// method has returned, on all nodes.
 //
-// A limit counts the jobs of its scope that are running or waiting. A claim leases a
-// job only if the job fits under all its limits: the global one and those of its queue,
-// kind, tenant and the tenant's parent. The number of counted jobs therefore never
-// exceeds a cap, unless the cap was lowered below current use: then nothing starts
-// until use fits again. Each start also takes a token from every limit that has a rate;
-// tokens are refilled by the database's clock, and a new rate starts with its full
+// A limit counts the jobs in its scope that are running or waiting. A claim leases a job
+// only if the job fits under all its limits: the global limit and those of its queue, kind,
+// tenant and the tenant's parent. The number of counted jobs therefore never exceeds a cap,
+// unless the cap was lowered below current use. In that case nothing starts until use is
+// below the cap again. Each start also takes a token from every limit that has a rate.
+// Tokens are refilled according to the database's clock, and a new rate starts with its full
 // burst.
 //
-// A tenant's MaxPending is checked against committed jobs when Enqueue is called:
-// concurrent callers may exceed it together. Other processes learn of a new MaxPending
-// within a second.
+// Enqueue checks a tenant's MaxPending against committed jobs. Concurrent callers may
+// therefore exceed it together. Other processes learn of a new MaxPending within a second.
 type Governor interface {
 	// PutTenant creates the tenant if its Version is zero, and otherwise replaces the
 	// stored tenant of that Version. It returns the tenant as stored. The caller has

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// Handler runs the jobs of one kind. Work returns nil if the job succeeded. An error
-// means that the attempt failed; the node retries the job after a pause until
-// MaxAttempts are used up. A handler can choose otherwise by returning one of the
-// outcomes of this package (Fatal, RetryAt, SnoozeFor, Replace, Await, Release). A
-// panic counts as an error.
+// Handler runs the jobs of one kind. Work returns nil if the job succeeded. An error means
+// that the attempt failed. The node then retries the job after a pause until MaxAttempts are
+// used up. To choose a different outcome, the handler returns one of this package's outcomes
+// (Fatal, RetryAt, SnoozeFor, Replace, Await, Release). A panic counts as an error.
 //
-// An error that wraps ErrUnavailable does not count as a failure: the job runs again
-// after the same pause, at least a second, without using up any of MaxAttempts.
+// An error that wraps ErrUnavailable does not count as a failure. The job runs again after
+// the same pause, but at least one second, and uses up none of its MaxAttempts.
 //
-// The context ends when the attempt's timeout expires, when the job is cancelled, when
-// the node loses its lease, or when the node shuts down and its drain timeout has
-// passed; Work must return soon after. A handler may run more than once for one job:
-// each run has its own job.Attempt and a larger job.Fence.
+// The context ends when the attempt's timeout expires, when the job is cancelled, when the
+// node loses its lease, or when the node shuts down and its drain timeout has passed. Work
+// must return soon afterwards. A handler may run more than once for the same job. Each run
+// has its own job.Attempt and a larger job.Fence.
 type Handler interface {
 	Work(ctx context.Context, job *Job) error // Work runs a job. See Handler for its result and context.
 }
@@ -33,7 +32,7 @@ func (f HandlerFunc) Work(ctx context.Context, job *Job) error { return f(ctx, j
 // Middleware wraps a handler, for example to add logging, tracing or transactions.
 type Middleware func(Handler) Handler
 
-// HandlerOptions sets the defaults for the jobs of a kind and how a node runs them.
+// HandlerOptions sets the defaults for a kind's jobs and how a node runs them.
 type HandlerOptions struct {
 	Timeout     time.Duration // timeout of one attempt; zero means the engine's
 	MaxAttempts int           // number of failed attempts after which a job fails; zero means DefaultMaxAttempts
@@ -81,7 +80,7 @@ type HandlerOptions struct {
 }
 
 // DefaultMaxAttempts is the number of failed attempts after which a job fails for good,
-// unless the job or its handler sets another number.
+// unless the job or its handler sets a different number.
 const DefaultMaxAttempts = 20
 
 // Mux maps kinds to handlers. Register all handlers before the engine starts.
@@ -91,7 +90,7 @@ type Mux struct {
 	middleware []Middleware
 }
 
-// Entry is a handler registered for a kind.
+// Entry is the registered handler of a kind.
 type Entry struct {
 	Handler Handler        // handler of the jobs
 	Options HandlerOptions // options of the handler
@@ -100,12 +99,12 @@ type Entry struct {
 // NewMux returns an empty mux.
 func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}, attached: map[string]any{}} }
 
-// Use wraps all handlers, including those already registered, in the middleware. The
-// first middleware is the outermost.
+// Use wraps all handlers in the given middleware, including those that are already
+// registered. The first middleware is the outermost.
 func (m *Mux) Use(middleware ...Middleware) { m.middleware = append(m.middleware, middleware...) }
 
-// Handle registers the handler of a kind. It panics if the kind has no name or is
-// already registered.
+// Handle registers the handler for a kind. It panics if kind is empty, handler is nil, or
+// the kind is already registered.
 func (m *Mux) Handle(kind string, options HandlerOptions, handler Handler) {
 	if kind == "" || handler == nil {
 		panic("fairlead: Mux.Handle needs a kind and a handler")
@@ -116,14 +115,15 @@ func (m *Mux) Handle(kind string, options HandlerOptions, handler Handler) {
 	m.entries[kind] = &Entry{Handler: handler, Options: options}
 }
 
-// Attach stores feature-specific data for a kind, such as its batch operation. It is
-// meant for packages that implement features.
+// Attach stores a feature's data for a kind, such as the kind's batch operation. It is meant
+// for packages that implement features.
 func (m *Mux) Attach(kind string, what any) { m.attached[kind] = what }
 
-// Attached returns the value stored by Attach, or nil.
+// Attached returns the value that Attach has stored for a kind. It returns nil if there is
+// none.
 func (m *Mux) Attached(kind string) any { return m.attached[kind] }
 
-// Kinds lists the registered kinds in sorted order.
+// Kinds returns the registered kinds in sorted order.
 func (m *Mux) Kinds() []string {
 	kinds := make([]string, 0, len(m.entries))
 	for kind := range m.entries {
@@ -133,8 +133,8 @@ func (m *Mux) Kinds() []string {
 	return kinds
 }
 
-// Entry returns the entry of a kind with its handler wrapped in all middleware, or nil
-// if the kind is not registered.
+// Entry returns the entry registered for a kind, with its handler wrapped in all middleware.
+// It returns nil if the kind is not registered.
 func (m *Mux) Entry(kind string) *Entry {
 	entry := m.entries[kind]
 	if entry == nil {

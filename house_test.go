@@ -65,7 +65,7 @@ var imports = []struct {
 	{"internal/source", []string{"internal/outbound"}, "where items come from knows neither sweeps nor stores"},
 	{"internal/tables", []string{"internal/mysqlurl", "internal/pgurl", "internal/source"}, "databases to read from are opened without knowing what for"},
 	{"internal/sweeping", []string{".", "internal/descriptors", "internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
-	{"sweep/items", []string{".", "sweep", "httpcall", "internal/descriptors", "internal/pace", "internal/source", "internal/sweeping"}, "what goes over items is a plain user of sweeps; its own calls are those of httpcall"},
+	{"sweep/items", []string{".", "sweep", "httpcall", "internal/descriptors", "internal/mask", "internal/pace", "internal/source", "internal/sweeping"}, "what goes over items is a plain user of sweeps; its own calls are those of httpcall, and it names the args to mask"},
 	{"storetest", []string{".", "access", "alert", "batch", "bulk", "driver", "hold", "internal/paged", "internal/tier", "internal/verdict", "schedule", "sweep"}, "the suite judges stores by the contract alone; what the contract makes of a job is decided in one place"},
 	{"metrics", []string{".", "bulk", "driver", "engine", "schedule"}, "what a node and any store do is counted from outside"},
 	{"tracing", []string{".", "internal/mask"}, "a middleware is a plain user of the root; it hides what the node hides"},
@@ -112,7 +112,7 @@ var imports = []struct {
 	{"internal/bench/scale", []string{".", "internal/bench", "internal/dispatch", "internal/sqlstore"}, "a cluster is simulated with the code that chooses jobs, and no store"},
 	{"examples/...", []string{".", "batch", "engine", "postgres", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "server", "worker", "postgres", "mysql", "sqlite", "sim", "internal/mysqlurl", "internal/patience", "internal/testdb", "internal/tier"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/password", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

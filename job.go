@@ -53,9 +53,9 @@ const (
 	ReasonLeaseLost Reason = "lease_lost" // the node lost its lease without a crash: its process survived, or the attempt had not started
 )
 
-// Never is the NotBefore of a queued run, which waits for an earlier run of its
-// schedule and has no due time of its own. Never is later than any time that a job can
-// be scheduled for, and has the same value to the microsecond in every store.
+// Never is the NotBefore of a queued run, which waits for an earlier run of its schedule and
+// has no due time of its own. Never is later than any time for which a job can be scheduled,
+// and has the same value to the microsecond in every store.
 var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 
 // Names used for jobs that set none.
@@ -73,7 +73,7 @@ const (
 	MaxPriority = 32000 // largest priority
 )
 
-// OnDuplicate selects what Enqueue does if a job's key is taken.
+// OnDuplicate selects what Enqueue does if a job's key is already taken.
 type OnDuplicate string
 
 // The ways to handle a taken key.
@@ -110,13 +110,13 @@ const (
 	RemoveFailed OnFail = "remove" // the job is removed with its history once RemoveAfter has passed since it failed
 )
 
-// RemoveAfter is the time for which a job with RemoveFailed remains visible as failed,
-// so that failure notices can refer to it. The job stays longer if its batch, schedule
-// or sweep has not recorded its end yet.
+// RemoveAfter is the time for which a job with RemoveFailed remains visible as failed.
+// During that time, failure notices can refer to the job. The job stays longer if its batch,
+// schedule or sweep has not recorded its end yet.
 const RemoveAfter = time.Minute
 
-// Job is the durable unit of work. The caller of Enqueue sets the fields above Status,
-// whose zero values are useful. The store sets Status, and Enqueue ignores it.
+// Job is a durable unit of work. The caller of Enqueue sets the fields above Status, whose
+// zero values are useful. The store sets Status, and Enqueue ignores it.
 type Job struct {
 	ID   int64           // set by Enqueue
 	Kind string          // name of the handler; required
@@ -149,9 +149,9 @@ type Job struct {
 	Status
 }
 
-// Status is the part of a job that the store records. Fence, Node and StartedAt belong to the
-// current run while the job is running or waiting and to the last run once it is final;
-// otherwise they are zero.
+// Status is the part of a job that the store records. While the job is running or waiting,
+// Fence, Node and StartedAt belong to the current run. Once the job is final, they belong to
+// the last run. Otherwise they are zero.
 type Status struct {
 	State      State
 	Attempt    int    // number of the current or last run, counted from 1; 0 before the first
@@ -176,7 +176,7 @@ type Status struct {
 	Memo       json.RawMessage // data that the handler keeps from one run to the next
 }
 
-// Attempt records one run that did not simply succeed.
+// Attempt records one run that ended in anything other than plain success.
 type Attempt struct {
 	Run        int    // number of the run, counted from 1
 	Fence      int64  // fence of the run

@@ -21,8 +21,8 @@ const (
 	OrderFair     Order = "fair"     // tenants share starts by Tenant.Weight, measured over a minute
 )
 
-// Limit limits the jobs of one scope on all nodes together, and selects the order in
-// which they start.
+// Limit limits the number of jobs of one scope that run or start on all nodes together, and
+// selects the order in which they start.
 type Limit struct {
 	Scope      LimitScope // jobs that the limit counts
 	Name       string     // name of the queue, kind or tenant; empty for the global limit
@@ -41,7 +41,7 @@ func (l *Limit) subject() string {
 	return string(l.Scope) + ":" + l.Name
 }
 
-// LimitUse is a limit and its current use.
+// LimitUse is a limit with its current use.
 type LimitUse struct {
 	Limit
 	MinRunning int     // minimum guaranteed to a tenant
@@ -49,7 +49,7 @@ type LimitUse struct {
 	Tokens     float64 // starts saved up now, if the limit has a rate
 }
 
-// NormalizeLimit fills in the defaults of a limit about to be set. It returns an
+// NormalizeLimit fills in the defaults of a limit that is about to be set. It returns an
 // *InvalidError that names every invalid field.
 func NormalizeLimit(l *Limit) error {
 	var c complaints

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// NodeID identifies a node from the time it joins until it leaves or loses its lease.
-// An ID is never reused: a node that joins again gets a new one.
+// NodeID identifies a node from the time it joins until it leaves or loses its lease. An ID
+// is never reused. A node that joins again gets a new ID.
 type NodeID int64
 
-// Node is a running process that runs jobs. All nodes are equal.
+// Node is a process that runs jobs. All nodes are equal.
 type Node struct {
 	ID       NodeID
 	Name     string   // display name; need not be unique
@@ -37,22 +37,23 @@ type Node struct {
 	LeftAt   time.Time      // time at which it left; zero if it is alive or died
 }
 
-// Died reports whether the node's lease expired without the node leaving.
+// Died reports whether the node's lease expired before the node could leave.
 func (n *Node) Died() bool { return n.Dead && n.LeftAt.IsZero() }
 
-// Serves reports whether the node can run jobs of a kind in a queue, for at least one
+// Serves reports whether the node can run jobs of this kind from this queue for at least one
 // tenant.
 func (n *Node) Serves(queue, kind string) bool {
 	return slices.Contains(n.Kinds, kind) && (len(n.Queues) == 0 || slices.Contains(n.Queues, queue))
 }
 
-// ServesTenant reports whether the node can run a tenant's jobs of a kind in a queue.
+// ServesTenant reports whether the node can run the tenant's jobs of this kind from this
+// queue.
 func (n *Node) ServesTenant(queue, tenant, kind string) bool {
 	return n.Serves(queue, kind) && (len(n.Tenants) == 0 || slices.Contains(n.Tenants, tenant))
 }
 
-// KindDefaults are a remote worker's defaults for the jobs of a kind. Fields that are
-// zero leave the choice to the server.
+// KindDefaults contains a remote worker's defaults for the jobs of one kind. For a zero
+// field, the server's default applies.
 type KindDefaults struct {
 	Kind        string        `json:"kind"`
 	Timeout     time.Duration `json:"timeout,omitempty"`      // timeout of one attempt

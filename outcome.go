@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Outcome is a value that a handler returns instead of nil or a plain error, to choose
-// what happens to its job. It implements error so that it can be returned and wrapped
-// as one.
+// Outcome is a value that a handler returns instead of nil or a plain error to choose what
+// happens to its job. It implements error, so a handler can return and wrap it like any
+// other error.
 type Outcome struct {
 	move    Move
 	after   time.Duration
@@ -19,7 +19,8 @@ type Outcome struct {
 	retry   bool
 }
 
-// Fatal returns an outcome that fails the job at once, regardless of the attempts left.
+// Fatal returns an outcome that fails the job immediately, regardless of the remaining
+// attempts.
 func Fatal(err error) error {
 	if err == nil {
 		err = errors.New("fatal")
@@ -28,49 +29,49 @@ func Fatal(err error) error {
 }
 
 // RetryAt returns an outcome that counts as a failed attempt and retries the job at the
-// given time. It counts against MaxAttempts. Times beyond MaxMicros are moved to that
-// limit.
+// given time. The attempt counts against MaxAttempts. A time beyond MaxMicros is changed to
+// MaxMicros.
 func RetryAt(at time.Time, err error) *Outcome { return &Outcome{move: Again, at: at, err: err} }
 
-// RetryAfter returns an outcome that counts as a failed attempt and retries the job
-// after a pause. See RetryAt.
+// RetryAfter returns an outcome that counts as a failed attempt and retries the job after
+// the given pause. See RetryAt.
 func RetryAfter(pause time.Duration, err error) *Outcome {
 	return &Outcome{move: Again, after: pause, err: err}
 }
 
-// SnoozeFor returns an outcome that runs the job again after a pause. It does not count
-// as a failure.
+// SnoozeFor returns an outcome that runs the job again after the given pause. It does not
+// count as a failure.
 func SnoozeFor(pause time.Duration) *Outcome { return &Outcome{move: Snooze, after: pause} }
 
 // SnoozeUntil returns an outcome that runs the job again at the given time. It does not
-// count as a failure. Times are limited as in RetryAt.
+// count as a failure. The same limit applies to the time as in RetryAt.
 func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} }
 
-// Replace returns an outcome that ends the job as succeeded and enqueues another job in
-// the same transaction.
+// Replace returns an outcome that ends the running job as succeeded and enqueues the given
+// job in the same transaction.
 func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 
-// Await returns an outcome that leaves the job waiting, without occupying a slot, until
-// an answer arrives through Client.Resolve with the job's ID and fence. If none arrives
-// in time, the job fails. See OrRetry.
+// Await returns an outcome that leaves the job waiting for an answer, without occupying a
+// slot. The answer arrives through Client.Resolve with the job's ID and fence. If no answer
+// arrives within the given time, the job fails. See OrRetry.
 func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
 
-// OrRetry changes an Await outcome so that a missing answer, or an answer that reports
-// a failure, counts as a failed attempt: the job is retried according to its Retry and
-// MaxAttempts, unless the failure is Fatal. Without OrRetry, either of them ends the
-// job.
+// OrRetry returns a copy of an Await outcome that retries the job after a failure. If the
+// answer is missing or reports a failure, this counts as a failed attempt, and the job is
+// retried according to its Retry and MaxAttempts, unless the failure is Fatal. Without
+// OrRetry, the job fails immediately in both cases.
 func (o *Outcome) OrRetry() *Outcome {
 	kept := *o
 	kept.retry = true
 	return &kept
 }
 
-// Release returns an outcome that returns the job to its queue without using up an
-// attempt number. The store records that the run had begun.
+// Release returns an outcome that puts the job back in its queue without using up an attempt
+// number. The store records that the run had begun.
 func Release() error { return &Outcome{move: MoveRelease} }
 
-// Remember stores v, encoded as JSON, as the job's memo for its next run. The job fails
-// if v cannot be stored.
+// Remember returns a copy of the outcome that stores v, encoded as JSON, as the job's memo
+// for its next run. The job fails if v cannot be stored.
 func (o *Outcome) Remember(v any) *Outcome {
 	memo, err := encode("memo", v)
 	if err != nil {
@@ -81,7 +82,8 @@ func (o *Outcome) Remember(v any) *Outcome {
 	return &kept
 }
 
-// Error returns the text of the error inside the outcome, or else names the outcome.
+// Error returns the text of the error inside the outcome. If there is none, it returns the
+// outcome's name.
 func (o *Outcome) Error() string {
 	if o.err != nil {
 		return o.err.Error()
@@ -92,8 +94,8 @@ func (o *Outcome) Error() string {
 // Unwrap returns the error inside the outcome. It returns nil if there is none.
 func (o *Outcome) Unwrap() error { return o.err }
 
-// Settlement returns the settlement that the outcome requests, without the job's ID and
-// fence. It is meant for engines.
+// Settlement returns the settlement that the outcome requests. The job's ID and fence are
+// not set. It is meant for engines.
 func (o *Outcome) Settlement() Settlement {
 	s := Settlement{Move: o.move, After: o.after, At: o.at, Memo: o.memo, Replace: o.replace}
 	switch o.move {

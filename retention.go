@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Retention sets how long finished jobs are kept, for each final state.
+// Retention sets how long finished jobs are kept in each final state.
 type Retention struct {
 	Succeeded time.Duration // for succeeded jobs
 	Failed    time.Duration // for failed jobs

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Retry defines the pause between a failed attempt and the next. The zero value is
-// exponential with full jitter, from one second to one hour.
+// Retry defines the pause between a failed attempt and the next. The zero value increases
+// the pause exponentially from one second to one hour, with full jitter.
 type Retry struct {
 	Base    time.Duration `json:"base,omitempty"`    // pause after the first failure; default 1s
 	Factor  float64       `json:"factor,omitempty"`  // growth per failure; default 2, while 1 means a fixed pause
@@ -19,14 +19,14 @@ type Retry struct {
 // Fixed returns a Retry whose pause is always d, without jitter.
 func Fixed(d time.Duration) *Retry { return &Retry{Base: d, Factor: 1, Max: d, Precise: true} }
 
-// Exponential returns a Retry whose pause doubles from base up to longest. It has full
-// jitter: the actual pause is uniformly distributed between zero and that value, so
-// that jobs that failed together do not all return together.
+// Exponential returns a Retry whose pause doubles from base up to longest, with full jitter.
+// The actual pause is uniformly distributed between zero and that value. This prevents jobs
+// that failed together from all running again at the same time.
 func Exponential(base, longest time.Duration) *Retry {
 	return &Retry{Base: base, Factor: 2, Max: longest}
 }
 
-// Delay returns the pause after the given number of failures (1 for the first).
+// Delay returns the pause after the given number of failures. The first failure is number 1.
 func (r *Retry) Delay(failures int) time.Duration {
 	if r == nil {
 		r = &Retry{}

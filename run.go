@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Run lets a handler report to its node while it works. The engine adds a Run to every
+// Run lets a handler report to its node while it works. The engine adds a Run to each
 // handler's context.
 type Run interface {
 	// Save stores progress and memo under the job's fence.
@@ -21,7 +21,7 @@ type Run interface {
 	Job() *Job
 }
 
-// Tenure is an optional interface of a Run, for long-running handlers.
+// Tenure is an optional interface of a Run that serves long-running handlers.
 type Tenure interface {
 	// Leaving returns a channel that is closed when the node wants to stop all its work,
 	// because it shuts down or an operator drains it.
@@ -31,9 +31,9 @@ type Tenure interface {
 	LeasedUntil() time.Time
 }
 
-// Leaving returns a channel that is closed when the node of a running job wants to stop
-// all its work. A handler that has no natural end should then return Release. If the
-// context is not a handler's, the channel is never closed.
+// Leaving returns a channel that is closed when the running job's node wants to stop all its
+// work. A handler that would otherwise run indefinitely should then return Release. If ctx
+// is not a handler's context, Leaving returns nil.
 func Leaving(ctx context.Context) <-chan struct{} {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.Leaving()
@@ -41,9 +41,9 @@ func Leaving(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// LeasedUntil returns a function that reports the time, by the node's clock, until
-// which no other node can run the job of the context. It returns nil if the context is
-// not a handler's.
+// LeasedUntil returns a function that returns the time until which no other node can run the
+// handler's job, by the node's clock. If ctx is not a handler's context, LeasedUntil returns
+// nil.
 func LeasedUntil(ctx context.Context) func() time.Time {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
 		return tenure.LeasedUntil
@@ -69,9 +69,9 @@ func runOf(ctx context.Context) (Run, error) {
 	return run, nil
 }
 
-// RunningJob returns the job whose handler has this context, and reports whether there
-// is one. Batch operations use it to pass the job's fence to their targets, which
-// compare fences to refuse a run that has been superseded.
+// RunningJob returns the job whose handler has this context. It returns false if ctx is not
+// a handler's context. Batch operations use it to pass the job's fence to their targets,
+// which compare fences to reject superseded runs.
 func RunningJob(ctx context.Context) (*Job, bool) {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func RunningJob(ctx context.Context) (*Job, bool) {
 	return run.Job(), true
 }
 
-// SetOutput sets v, encoded as JSON, as the result of the running job. It is stored
-// when the job succeeds.
+// SetOutput sets v, encoded as JSON, as the running job's result. It is stored when the job
+// succeeds.
 func SetOutput(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -95,11 +95,11 @@ func SetOutput(ctx context.Context, v any) error {
 	return nil
 }
 
-// Progress stores v, encoded as JSON, as the progress of the running job, and resets
-// its crash count. It returns ErrLeaseLost if the node has lost the job; the handler's
-// context is then about to end. While the store is unavailable, Progress retries until
-// the run ends, and then returns an error that wraps ErrUnavailable. A handler that
-// returns this error runs again without a failure being counted.
+// Progress stores v, encoded as JSON, as the running job's progress and resets the job's
+// crash count. It returns ErrLeaseLost if the node has lost the job. The handler's context
+// is then about to end. While the store is unavailable, Progress retries until the run ends,
+// and then returns an error that wraps ErrUnavailable. If the handler returns this error,
+// the job runs again without counting a failure.
 func Progress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -112,8 +112,8 @@ func Progress(ctx context.Context, v any) error {
 	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Progress: progress})
 }
 
-// FinalProgress sets v, encoded as JSON, as the final progress of the run. It is stored
-// together with the end of the run, whatever the result, and needs no separate write.
+// FinalProgress sets v, encoded as JSON, as the run's final progress. It is stored when the
+// run ends, whatever the result, and needs no separate write.
 func FinalProgress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {
@@ -127,8 +127,8 @@ func FinalProgress(ctx context.Context, v any) error {
 	return nil
 }
 
-// Remember stores v, encoded as JSON, as the memo of the running job immediately, so
-// that it survives a crash. It returns the same errors as Progress.
+// Remember immediately stores v, encoded as JSON, as the running job's memo. The memo
+// therefore survives a crash. Remember returns the same errors as Progress.
 func Remember(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 )
 
-// SigningKey returns the key that signs everything sent to a tenant's URLs, in the text
-// form given to the tenant. It never changes.
+// SigningKey returns the key that signs all requests to the tenant's URLs, as the text that
+// the tenant receives. The key never changes.
 func (c *Client) SigningKey(ctx context.Context, tenant string) (string, error) {
 	secret, err := c.store.Secret(ctx, "external")
 	if err != nil {

@@ -6,57 +6,57 @@ import (
 	"time"
 )
 
-// Store keeps jobs in a SQL database. It holds the entire state: a node may vanish at
-// any moment without losing any of it.
+// Store keeps jobs in a SQL database. It holds the entire state. A node may vanish at any
+// moment without any loss of state.
 //
 // # Places
 //
-// Every live or finished job is in exactly one place: scheduled, parked, ready,
-// running, waiting or done. A move takes it out of one place and puts it into another
-// in one transaction, and taking it out must find it there: of two concurrent moves of
-// one job exactly one succeeds, and a reader finds the job exactly once.
+// Every live or finished job is in exactly one place: scheduled, parked, ready, running,
+// waiting or done. A move takes the job out of one place and puts it into another in one
+// transaction, and it must find the job in the first place. Of two concurrent moves of the
+// same job, exactly one therefore succeeds, and a reader finds the job exactly once.
 //
 // # Gates
 //
-// Jobs with a ConcurrencyKey pass a gate, which belongs to their kind, tenant and key.
-// A gate has Limit.PerKey places if the kind sets it, and one place otherwise. A due
-// job that has no place is parked. The gate admits parked jobs by priority, StartBy and
-// ID, and they become ready.
+// Jobs with a ConcurrencyKey pass a gate, which belongs to their kind, tenant and key. A
+// gate has Limit.PerKey places if the kind sets it, and one place otherwise. A due job that
+// has no place is parked. The gate admits parked jobs by priority, StartBy and ID, and they
+// become ready.
 //
 // A job gives up its place when it ends, is deleted or is rescheduled to a future time.
-// It keeps the place otherwise: while it is ready, runs, or waits for its answer or its
-// next attempt. So there are never more admitted jobs than places, unless the number of
-// places was lowered: then no job is admitted until the admitted jobs fit again.
+// Otherwise it keeps the place: while it is ready, runs, or waits for its answer or its next
+// attempt. There are therefore never more admitted jobs than places, unless the number of
+// places was lowered. In that case the gate admits no job until the admitted jobs fit again.
 //
 // A call that frees or adds a place admits the next parked job before it returns. A Tx
-// admits it in Wake, after the commit. Promote admits jobs left behind by a process
-// that died in between.
+// admits it in Wake, after the commit. Promote admits jobs left behind by a process that
+// died in between.
 //
 // # Time
 //
-// Due times and leases follow the database's clock, read after the locks of the move
-// were taken. Times have microsecond precision. A time that is further from 1970 than
-// MaxMicros is moved to that limit, whether a handler, an answer or an operator chose
-// it, so that the far future never turns into now.
+// Due times and leases follow the database's clock, which a move reads after it has taken
+// its locks. Times have microsecond precision. If a handler, an answer or an operator
+// chooses a time that is further from 1970 than MaxMicros, the store changes it to that
+// limit. This prevents the far future from turning into now.
 //
 // # Errors
 //
-// Methods wrap ErrNotFound, ErrConflict, ErrInvalid, ErrLeaseLost and ErrExpired where
-// their documentation says so. Any other error means that the outcome is unknown: the
-// move may or may not have happened, and it is safe to repeat it. The store itself retries
-// deadlocks and serialization failures.
+// Methods wrap ErrNotFound, ErrConflict, ErrInvalid, ErrLeaseLost and ErrExpired where their
+// documentation says so. Any other error means that the outcome is unknown. The move may or
+// may not have happened, and it is safe to repeat it. The store itself retries deadlocks and
+// serialization failures.
 //
-// Every method wraps ErrUnavailable around an error that can pass without a change to
-// the program or the schema: the database is read-only, full, out of memory or
-// connections, starting, stopping, unreachable or cut off, the retries of a deadlock or
-// lock were used up, or the store's own timeout expired while the caller would still
-// have waited. A caller whose own context has ended gets that context's error.
+// Every method wraps ErrUnavailable around an error that can pass without a change to the
+// program or the schema. This includes a database that is read-only, full, out of memory or
+// connections, starting, stopping, unreachable or cut off. It also includes a deadlock or
+// lock whose retries were used up, and the store's own timeout if the caller would still
+// have waited. If the caller's own context has ended, the caller gets that context's error.
 //
 // # Use
 //
-// All methods are safe for concurrent use. A store does not retain the slices or jobs
-// that callers pass to it, and callers may modify the results. Package storetest is an
-// executable form of this contract.
+// All methods are safe for concurrent use. A store does not retain the slices or jobs that
+// callers pass to it, and callers may modify the results. Package storetest is an executable
+// form of this contract.
 type Store interface {
 	Enqueuer
 	Reader
@@ -104,8 +104,8 @@ type Enqueuer interface {
 	EnqueueOnce(ctx context.Context, once Once, jobs []*Job) (repeated bool, err error)
 }
 
-// Tx is the caller's own database transaction, created by the Tx method of a store. Its
-// changes become visible when the caller commits, and never if the caller rolls back.
+// Tx is the caller's own database transaction. A store's Tx method creates it. Its changes
+// become visible when the caller commits, and never if the caller rolls back.
 type Tx interface {
 	// Enqueue stores jobs inside the transaction, like Store.Enqueue. A call that returns
 	// ErrConflict has stored and replaced nothing, and the caller may continue.
@@ -151,7 +151,7 @@ type Reader interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Count is the number of jobs in each state; states without jobs are absent.
+// Count contains the number of jobs in each state. States without jobs are absent.
 type Count struct {
 	States map[State]int64
 	More   bool // counting stopped early: there may be more jobs
@@ -165,8 +165,8 @@ func (c Count) Total() (total int64) {
 	return total
 }
 
-// Filter selects jobs. An empty field matches all jobs; if several fields are set, a
-// job must match all of them.
+// Filter selects jobs. A job must match all fields that are set. An empty field matches
+// every job.
 type Filter struct {
 	IDs     []int64
 	States  []State
@@ -187,8 +187,8 @@ type Filter struct {
 }
 
 // Operator changes jobs on behalf of users and other programs. Each method that takes a
-// job's ID returns ErrNotFound for an unknown ID. Where the documentation of a method
-// calls a state a conflict, the method returns ErrConflict and changes nothing.
+// job's ID returns ErrNotFound if the job does not exist. If a method's documentation calls
+// a state a conflict, the method returns ErrConflict and changes nothing.
 type Operator interface {
 	// Cancel ends a scheduled, ready, parked or waiting job as cancelled. A running job is
 	// asked to stop: its node learns of the request with the next beat, and unless its
@@ -266,7 +266,7 @@ type Operator interface {
 	Extend(ctx context.Context, extension Extension) (time.Time, error)
 }
 
-// Extension is a report about a waiting job before its answer.
+// Extension reports on a waiting job before its answer arrives.
 type Extension struct {
 	ID    int64           // ID of the job
 	Fence int64           // fence of the run that waits
@@ -274,7 +274,7 @@ type Extension struct {
 	Told  json.RawMessage // progress reported by the target; nil leaves it unchanged
 }
 
-// Pause identifies a queue, kind or tenant that is paused or to be paused.
+// Pause identifies a queue, kind or tenant to pause, or one that is paused.
 type Pause struct {
 	Scope PauseScope
 	Name  string // name of the queue, kind or tenant
@@ -304,7 +304,7 @@ const (
 	MoveAwait   Move = "await"   // to waiting
 )
 
-// Settlement is the end of one run.
+// Settlement describes how one run ends.
 type Settlement struct {
 	ID    int64 // ID of the job
 	Fence int64 // fence of the run
@@ -327,7 +327,7 @@ type Settlement struct {
 	Unstarted bool
 }
 
-// Settled is the result of one settlement.
+// Settled reports the result of one settlement.
 type Settled int
 
 // The results of a settlement.
@@ -338,7 +338,7 @@ const (
 	SettledHeld                     // an open transaction holds the job's rows (never in a Tx); nothing was changed; settle it again
 )
 
-// Save is a report by a handler while it runs.
+// Save is a report that a handler makes while it runs.
 type Save struct {
 	ID       int64           // ID of the job
 	Fence    int64           // fence of the run

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Tenant is a customer, team or other party on whose behalf jobs run, with the limits
-// that its jobs share. Jobs may name a tenant that was never declared: it has no limits
-// of its own.
+// Tenant is a customer, team or other party on whose behalf jobs run. It also sets the
+// limits that these jobs share. A job may name a tenant that was never declared. An
+// undeclared tenant has no limits of its own.
 type Tenant struct {
 	Name   string
 	Parent string // declared tenant with a cap and rate that also apply to these jobs; default none
@@ -42,8 +42,8 @@ const (
 	maxURL    = 2000
 )
 
-// NormalizeTenant fills in the defaults of a tenant about to be stored. It returns an
-// *InvalidError that names every invalid field.
+// NormalizeTenant fills in the defaults of a tenant that is about to be stored. It returns
+// an *InvalidError that names every invalid field.
 func NormalizeTenant(t *Tenant) error {
 	var c complaints
 	c.Addressed("name", t.Name, MaxName)
@@ -84,12 +84,12 @@ type TenantFilter struct {
 	Limit int      // maximum number of tenants; zero means 100
 }
 
-// Limit returns the tenant's limit on its running jobs.
+// Limit returns the limit for the tenant's running jobs.
 func (t *Tenant) Limit() Limit {
 	return Limit{Scope: LimitTenant, Name: t.Name, MaxRunning: t.MaxRunning, Rate: t.Rate, Burst: t.Burst}
 }
 
-// Page returns the maximum number of tenants in the result.
+// Page returns the maximum number of tenants that the filter returns.
 func (f TenantFilter) Page() int {
 	if f.Limit <= 0 {
 		return DefaultPage

@@ -2,8 +2,8 @@ package fairlead
 
 import "strings"
 
-// TraceID returns the trace ID of a W3C traceparent, in the form that log lines and
-// trace viewers show. It returns the empty string if the argument is not a traceparent.
+// TraceID returns the trace ID in a W3C traceparent, in the form that log lines and trace
+// viewers show. It returns an empty string if traceparent is invalid.
 func TraceID(traceparent string) string {
 	const version, trace, parent, flags = 2, 32, 16, 2
 	const length = version + 1 + trace + 1 + parent + 1 + flags

@@ -86,15 +86,16 @@ func (j *Job) normalize() []FieldError {
 	return c.Found
 }
 
-// CheckJSON returns an *InvalidError that names the field if the document cannot be
-// stored as args, output, memo or progress. An empty document is valid.
+// CheckJSON checks whether a document can be stored as args, output, memo or progress. It
+// returns an *InvalidError that names the given field if it cannot. An empty document is
+// valid.
 func CheckJSON(field string, raw json.RawMessage) error {
 	var c complaints
 	c.JSON(field, raw, MaxArgs)
 	return Invalid(c.Found...)
 }
 
-// NormalizeJobs fills in the defaults of jobs about to be stored. It returns an
+// NormalizeJobs fills in the defaults of jobs that are about to be stored. It returns an
 // *InvalidError that names every invalid field.
 func NormalizeJobs(jobs []*Job) error {
 	var c complaints

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WhatIf describes hypothetical changes to limits and tenants. Client.WhatIf returns
-// their effect on the next starts.
+// WhatIf describes hypothetical changes to limits and tenants. Client.WhatIf returns the
+// changes' effect on the next starts.
 type WhatIf struct {
 	Changes []RuleChange // applied in this order; none means the current rules
 	Slots   int          // number of free slots to assume; default DefaultForecast
@@ -31,18 +31,19 @@ const (
 	MaxWaits        = 200 // maximum number of waits in a Forecast
 )
 
-// Forecast compares which jobs would start now under the current rules and under
-// changed rules. It uses the code of a claim and the present state, as if the given
-// number of slots were free. All live nodes that start jobs are treated as a single
-// node that serves everything they serve. Each start counts against the caps and rates
-// that apply to the next one. Where tenants share starts, the forecast uses the recent
-// starts recorded by the node of this process that claimed last. A process without such
-// a node treats all tenants as level, as a newly joined node does.
+// Forecast compares the jobs that would start now under the current rules with those that
+// would start under changed rules. It uses the same code as a claim and the present state,
+// as if the given number of slots were free. It treats all live nodes that start jobs as a
+// single node that serves everything they serve. Each start counts against the caps and
+// rates that apply to the next start. Where tenants share starts, the forecast uses the
+// recent starts recorded by the node in this process that claimed last. A process that has
+// no node of its own assumes that all tenants have had equal shares, as a newly joined node
+// does.
 //
-// A forecast does not predict which jobs will end, become due or be enqueued, and it
-// ignores the limits that individual nodes set for kinds. Parked jobs stay parked, even
-// if PerKey of their kind changes. Crash suspects are claimed separately and are not
-// included.
+// A forecast does not predict which jobs will end, become due or be enqueued. It ignores the
+// limits that individual nodes set for kinds. Parked jobs stay parked, even if their kind's
+// PerKey changes. The forecast does not include crash suspects, because they are claimed
+// separately.
 type Forecast struct {
 	At     time.Time      // time of the forecast, by the database's clock
 	Slots  int            // number of jobs that could start
@@ -52,6 +53,7 @@ type Forecast struct {
 	Waits  []ForecastWait // groups of ready jobs: those that start later first, then those that start earlier; at most MaxWaits
 	Later  int            // number of groups that start later, including unlisted ones
 	Sooner int            // number of groups that start earlier, including unlisted ones
+	Steady []SteadyState  // long-term utilization of changed caps and rates that jobs arrived for; Client.WhatIf adds it
 	Text   []string       // human-readable summary; stores add only facts that they alone know, and Client.WhatIf writes the rest
 }
 
@@ -61,7 +63,7 @@ type Outlook struct {
 	Token  time.Time       // when a rate permits the next start that has no other obstacle; zero if no job waits for a rate
 }
 
-// ForecastStart is a job that would start.
+// ForecastStart is a job that would start under a set of rules.
 type ForecastStart struct {
 	Job      int64
 	Queue    string
@@ -71,7 +73,8 @@ type ForecastStart struct {
 	StartBy  time.Time
 }
 
-// ForecastWait describes the effect on the ready jobs of one queue, tenant and kind.
+// ForecastWait describes the changes' effect on the ready jobs of one queue, tenant and
+// kind.
 type ForecastWait struct {
 	Queue  string
 	Tenant string
@@ -81,14 +84,14 @@ type ForecastWait struct {
 	After  WaitOutlook // under the changed rules
 }
 
-// WaitOutlook describes the starts of a group of ready jobs under a set of rules.
+// WaitOutlook describes how a group of ready jobs would start under a set of rules.
 type WaitOutlook struct {
 	Starts int        // number of its jobs that would start
 	First  int        // position of the first of its jobs among all starts, counted from 1; zero if none starts
 	Held   []Obstacle // obstacles of the first job that would not start; empty if other jobs merely go first, or if all would start
 }
 
-// Effect is the effect of the changes on a group of jobs.
+// Effect is the changes' effect on a group of jobs.
 type Effect string
 
 // The effects of a change.
@@ -98,10 +101,10 @@ const (
 	GetsSooner Effect = "sooner" // the opposite of GetsLater
 )
 
-// WhatIf compares which jobs would start now under the current rules and with some
-// changes, without making the changes. It returns the errors that saving the changes
-// would: ErrInvalid, ErrConflict or ErrNotFound. If there are several changes, the
-// names of fields include the position of the change, as in changes[1].max_running.
+// WhatIf compares the jobs that would start now under the current rules with those that
+// would start after the given changes, without applying the changes. It returns the same
+// errors as saving the changes: ErrInvalid, ErrConflict or ErrNotFound. With several
+// changes, field names include the index of the change, as in changes[1].max_running.
 func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
 	if err := NormalizeWhatIf(&question); err != nil {
 		return Forecast{}, err
@@ -110,12 +113,16 @@ func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) 
 	if err != nil {
 		return Forecast{}, err
 	}
+	if forecast.Steady, err = c.steadyStates(ctx, question.Changes, forecast.At); err != nil {
+		return Forecast{}, err
+	}
 	forecast.Text = append(forecast.sentences(), forecast.Text...)
 	return forecast, nil
 }
 
-// NormalizeWhatIf returns the question with its defaults filled in, or an *InvalidError
-// that names every field that could not be saved. It does not modify its argument.
+// NormalizeWhatIf fills in the defaults of question. It returns an *InvalidError that names
+// every field that could not be saved. It does not modify the limits and tenants that the
+// changes refer to.
 func NormalizeWhatIf(question *WhatIf) error {
 	var found []FieldError
 	refuse := func(field, format string, args ...any) {
@@ -162,8 +169,9 @@ func (c RuleChange) normalized() (RuleChange, string, error) {
 	return c, "", &InvalidError{Fields: []FieldError{{Field: "change", Message: "must have either a limit or a tenant"}}}
 }
 
-// InChange adds the position of the change, among several, to the fields of an
-// *InvalidError. The fields of a single change keep the names that saving it would use.
+// InChange adds the index of a change to the field names in an *InvalidError: with several
+// changes, a field of change place is named changes[place].field. With a single change, the
+// fields keep the names that saving the change would use.
 func InChange(place, of int, err error) error {
 	var invalid *InvalidError
 	if of == 1 || !errors.As(err, &invalid) {
@@ -176,8 +184,8 @@ func InChange(place, of int, err error) error {
 	return &InvalidError{Fields: fields}
 }
 
-// MoveChanges renames the fields of an *InvalidError after a question about a subset of
-// changes: change i of the question is change places[i] of the caller.
+// MoveChanges maps the fields of an *InvalidError about a subset of changes back to the
+// caller's list. Index i in the subset is index places[i] in that list.
 func MoveChanges(places []int, err error) error {
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {

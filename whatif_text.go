@@ -24,6 +24,9 @@ func (f *Forecast) sentences() []string {
 		wait := f.After.Token.Sub(f.At)
 		text = append(text, fmt.Sprintf("after these starts, a rate holds the next job back for %v, until %s", wait.Round(time.Millisecond), f.After.Token.UTC().Format(time.RFC3339)))
 	}
+	for _, state := range f.Steady {
+		text = append(text, state.sentence())
+	}
 	return text
 }
 
@@ -55,7 +58,7 @@ func (f *Forecast) sentence(w ForecastWait) string {
 	return text
 }
 
-// HeldBeyond returns the obstacles of w that the other outlook does not have.
+// HeldBeyond returns w's obstacles that other does not have.
 func (w WaitOutlook) HeldBeyond(other WaitOutlook) (found []Obstacle) {
 	for _, o := range w.Held {
 		if !slices.ContainsFunc(other.Held, func(known Obstacle) bool {

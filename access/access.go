@@ -40,7 +40,7 @@ type Store interface {
 	AuditLog(ctx context.Context, filter Filter) ([]Entry, error)
 }
 
-// A Token authenticates a program or a person to the service.
+// A Token authenticates a program or person to the service.
 type Token struct {
 	ID        int64
 	Name      string // unique, human-readable
@@ -68,7 +68,7 @@ const (
 	RoleWorker    Role = "worker"
 )
 
-// May reports whether the role has the permissions of the needed role.
+// May reports whether a token with this role has the permissions of the role needed.
 func (r Role) May(needed Role) bool {
 	rank := map[Role]int{RoleViewer: 1, RoleSubmitter: 2, RoleOperator: 3, RoleAdmin: 4}
 	if needed == RoleWorker {
@@ -126,7 +126,7 @@ type Entry struct {
 	Error   string          // set if it is unknown whether the action took effect
 }
 
-// Window is the retention period of the audit log.
+// Window is how long audit log entries are retained.
 const Window = 400 * 24 * time.Hour
 
 // A Filter selects audit log entries. An empty field matches every entry.
@@ -140,7 +140,7 @@ type Filter struct {
 	Limit   int       // maximum number of entries; zero = 100
 }
 
-// Page returns the number of entries in a page.
+// Page returns the maximum number of entries per page.
 func (f Filter) Page() int {
 	if f.Limit <= 0 {
 		return fairlead.DefaultPage

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// EnsureActor is the actor in audit log entries for changes made by Ensure.
+// EnsureActor is the actor recorded in the audit log for changes that Ensure makes.
 const EnsureActor = "ensure"
 
 // hidden lists fields that may be confidential. An entry names them but masks their values.
 var hidden = map[string]bool{"job.args": true, "alert": true, "data": true}
 
 // EnsureEntry returns the audit log entry for an object that Ensure has created or changed.
-// Without differences the object was created; otherwise it was brought to the declared
-// state.
+// An empty differences means that Ensure created the object. Otherwise, Ensure restored the
+// declared values of the listed fields.
 func EnsureEntry(action, subject, tenant string, differences []fairlead.Difference) (Entry, error) {
 	entry := Entry{Actor: EnsureActor, Role: RoleOperator, Action: action, Subject: subject, Tenant: tenant}
 	if len(differences) == 0 {
@@ -35,8 +35,8 @@ func EnsureEntry(action, subject, tenant string, differences []fairlead.Differen
 	return entry, err
 }
 
-// RecordEnsured adds an EnsureEntry to the audit log of a store or a transaction. It does
-// nothing if the store has no audit log.
+// RecordEnsured adds an EnsureEntry to the audit log of store, which may be a store or a
+// transaction. It does nothing if store has no audit log.
 func RecordEnsured(ctx context.Context, store any, action, subject, tenant string, differences []fairlead.Difference) error {
 	if log, kept := store.(fairlead.EnsureLog); kept {
 		return log.RecordEnsured(ctx, action, subject, tenant, differences)

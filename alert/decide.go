@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A View is the input of one check of the rules.
+// A View is the input to one evaluation of the alert rules.
 type View struct {
 	Now    time.Time
 	Keep   time.Time // slices from this time on are checked again
@@ -17,7 +17,7 @@ type View struct {
 	Ahead bool
 }
 
-// Decide returns the new standing of the rule after a check, and the occasions to report.
+// Decide evaluates the rule. It returns the rule's new standing and the occasions to report.
 // It is a pure function.
 func (w Watched) Decide(view View) (Standing, []Occasion) {
 	d := decision{rule: &w.Rule, view: view, standing: w.Standing}

@@ -20,16 +20,17 @@ type Ensured struct {
 	Changed []fairlead.Difference // fields that differed from the declaration and were set back
 }
 
-// Ensure creates a rule, or brings the stored rule of the same name to the declared state.
-// Programs call it when they start; any number of them may do so at the same time.
+// Ensure creates the declared rule, or restores the stored rule of the same name to the
+// declared state. Programs call it at startup. Any number of programs may call it
+// concurrently.
 //
-// Ensure owns the fields that are set in declared, and On together with Backlog. A zero
-// field keeps its stored value. If an owned field has another value, Ensure sets it back
-// and reports it in Changed; header values are reported as "***". Creations and changes are
-// recorded in the audit log, with the actor "ensure". Ensure never deletes anything: a rule
-// that the program no longer declares stays until it is removed.
+// Ensure owns the fields that are set in declared. If On is set, it also owns Backlog. A
+// zero field keeps its stored value. If the stored value of an owned field differs, Ensure
+// restores the declared value and lists the field in Changed, which shows header values as
+// "***". The audit log records creations and changes under the actor "ensure". Ensure never
+// deletes a rule: a rule that the program no longer declares stays until a user removes it.
 //
-// Ensure returns ErrInvalid for an invalid rule, and ErrConflict if the stored rule has a
+// Ensure returns ErrInvalid if the rule is invalid, and ErrConflict if the stored rule has a
 // different scope.
 func (c *Client) Ensure(ctx context.Context, declared Rule) (Ensured, error) {
 	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict)

@@ -20,7 +20,7 @@ const (
 	mostRest = fairlead.RemoveAfter / 2
 )
 
-// A Source provides the database operations that a check needs.
+// A Source provides the database operations that Look needs.
 type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
@@ -28,16 +28,16 @@ type Source interface {
 	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
-// Sent describes a message that was stored.
+// Sent describes a message that Look has stored.
 type Sent struct {
 	Rule  string
 	Event Event
 	Count int64 // number of jobs; zero for a backlog
 }
 
-// Look checks for new events and stores messages about them. It does nothing if another
-// node is checking, or if the last check was less than every ago. Many nodes may call it at
-// once.
+// Look checks for new events and stores messages that report them. It does nothing if
+// another node is checking, or if the last check began less than every ago. Many nodes may
+// call it concurrently.
 func Look(ctx context.Context, source Source, every time.Duration) ([]Sent, error) {
 	turn, taken, err := source.TakeLook(ctx, every)
 	if err != nil || !taken {

@@ -15,7 +15,7 @@ import (
 
 var mail = fairlead.Job{Kind: "mail", Tenant: "acme", Queue: "out"}
 
-// soon is a rule whose first failure does not wait for others.
+// soon returns a rule whose first failure does not wait for others.
 func soon(name string) alert.Rule { return alert.Rule{Name: name, Gather: time.Millisecond} }
 
 func TestTenThousandFailuresAreOneMessageWithACount(t *testing.T) {

@@ -26,8 +26,8 @@ const messageBody = `{"event":{{args.event}},"alert":{{args.alert}},"scope":{{ar
 	`"count":{{args.count}},"since":{{args.since}},"groups":{{args.groups}},"examples":{{args.examples}},` +
 	`"ready":{{args.ready}},"oldest_wait":{{args.oldest_wait}},"backlog":{{args.backlog}}}`
 
-// An Occasion is the content of a message. Templates can use every field, as in
-// {{args.event}}; fields that do not apply are null.
+// An Occasion is the content of a message. Templates can use each of its fields, as in
+// {{args.event}}. Fields that do not apply to the event are null.
 type Occasion struct {
 	Event Event  `json:"event"`
 	Alert string `json:"alert"`
@@ -46,7 +46,7 @@ type Occasion struct {
 	from time.Time // start of the period in which to search for examples
 }
 
-// An Example is one of the failed jobs.
+// An Example describes one of the failed jobs that a message reports.
 type Example struct {
 	ID         string          `json:"id"`
 	Kind       string          `json:"kind"`
@@ -83,8 +83,8 @@ func alertTime(t time.Time) *string {
 // seconds formats a duration as the API does.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// SampleMessage returns a job like the messages of the rule. Its args are those of package
-// httpcall, which can check whether they describe a valid call.
+// SampleMessage returns a job like those that deliver the rule's messages. The job's args
+// have the format of package httpcall, which can check whether they describe a valid call.
 func (r *Rule) SampleMessage() *fairlead.Job {
 	return r.message(Occasion{Event: Failed, Alert: r.Name, Scope: r.Scope, At: *alertTime(time.Unix(0, 0))})
 }

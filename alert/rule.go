@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// A Rule defines which events of which jobs are reported, and where.
+// A Rule defines which events to report, for which jobs, and where to send the messages.
 type Rule struct {
 	Name  string // unique
 	Scope Scope  // jobs that the rule covers; default Global
@@ -52,7 +52,7 @@ const (
 // tells reports whether the rule reports an event.
 func (r *Rule) tells(event Event) bool { return slices.Contains(r.On, event) }
 
-// Normalize fills in the defaults of a rule before it is stored, and returns an
+// Normalize fills in the defaults of a rule that is about to be stored. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(r *Rule) error {
 	var c complaints

@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// A Scope selects the jobs that a rule covers: "global", or "kind:NAME", "queue:NAME" or
+// A Scope selects the jobs that a rule covers: "global", "kind:NAME", "queue:NAME" or
 // "tenant:NAME".
 type Scope string
 
-// Global is the scope of all jobs.
+// Global is the scope that covers all jobs.
 const Global Scope = "global"
 
 // Prefixes of scopes.
@@ -26,7 +26,8 @@ func (s Scope) cut() (of, name string) {
 	return of, name
 }
 
-// Tenant returns the tenant that the scope names, or an empty string.
+// Tenant returns the tenant that the scope names. It returns an empty string if the scope
+// names no tenant.
 func (s Scope) Tenant() string {
 	if of, name := s.cut(); of == ofTenant {
 		return name

@@ -15,14 +15,14 @@ const (
 	mostGroups = 20
 )
 
-// Standing is the state of a rule between checks.
+// Standing is a rule's state between checks.
 type Standing struct {
 	Failed  Tally `json:"failed,omitzero"`
 	Missed  Tally `json:"missed,omitzero"`
 	Backlog Wait  `json:"backlog,omitzero"`
 }
 
-// A Tally counts the occurrences of one event.
+// A Tally counts the occurrences of one type of event.
 type Tally struct {
 	Seen    []Slice   `json:"seen,omitempty"`    // already counted events of the last overlap
 	Pending int64     `json:"pending,omitempty"` // counted, but not yet in a message
@@ -32,14 +32,14 @@ type Tally struct {
 	SentAt  time.Time `json:"sent_at,omitzero"`  // time of the last message
 }
 
-// A Slice holds the number of counted events in one bucket.
+// A Slice holds the number of events counted in one bucket.
 type Slice struct {
 	At     time.Time `json:"at"`
 	Total  int64     `json:"total"`
 	Groups []Group   `json:"groups,omitempty"`
 }
 
-// A Group counts jobs with the same kind, queue, tenant and reason.
+// A Group counts the jobs that share a kind, queue, tenant and reason.
 type Group struct {
 	Kind   string `json:"kind"`
 	Queue  string `json:"queue"`
@@ -48,7 +48,7 @@ type Group struct {
 	Count  int64  `json:"count"`
 }
 
-// Wait is the state of a backlog.
+// Wait is the state of a rule's backlog.
 type Wait struct {
 	Open   bool      `json:"open,omitempty"` // whether a message reported the backlog and none has reported its end
 	SentAt time.Time `json:"sent_at,omitzero"`

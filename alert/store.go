@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A Store stores rules and their standing.
+// A Store stores alert rules and their standing.
 type Store interface {
 	// SetAlert creates the rule with the given name, or replaces its declared fields:
 	// CreatedAt and the event counts stay, and UpdatedAt grows. The caller must have passed
@@ -43,10 +43,10 @@ type Store interface {
 // Bucket is the length of the intervals in which events are counted.
 const Bucket = 10 * time.Second
 
-// MissedWindow is the retention period of late starts that are yet to be counted.
+// MissedWindow is the time for which late starts are retained until a check counts them.
 const MissedWindow = time.Hour
 
-// A Turn is the right to perform one check, as returned by TakeLook.
+// A Turn is the right to perform one check. TakeLook grants it.
 type Turn struct {
 	Version int64     // version of the check
 	Now     time.Time // the database's clock
@@ -54,13 +54,13 @@ type Turn struct {
 	Rules   []Watched // ordered by name
 }
 
-// Watched is a rule together with its standing.
+// Watched is a rule with its standing.
 type Watched struct {
 	Rule
 	Standing Standing
 }
 
-// A Count is the number of jobs of a lane with the same event in one bucket.
+// A Count is the number of jobs in one lane that had the same event in one bucket.
 type Count struct {
 	Event  Event // Failed or Missed
 	At     time.Time
@@ -71,7 +71,7 @@ type Count struct {
 	Jobs   int64
 }
 
-// Found contains the results of a check.
+// Found contains the result of a check.
 type Found struct {
 	Version   int64         // version of the check
 	Seen      time.Time     // all earlier events are counted

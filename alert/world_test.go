@@ -132,7 +132,7 @@ func (w *world) tryLook(source alert.Source) ([]alert.Sent, error) {
 	return alert.Look(w.Context(), source, every)
 }
 
-// told are the messages that are stored, oldest first.
+// told returns the stored messages, oldest first.
 func (w *world) told() []alert.Occasion {
 	w.Helper()
 	jobs, err := w.store.Find(w.Context(), fairlead.Filter{Queues: []string{reserved.NoticeQueue}, Tenants: []string{reserved.NoticeTenant}, Kinds: []string{"http"}})

@@ -5,7 +5,7 @@ import _ "embed" // of the schema
 
 //go:generate go run -C ../tools/proto . -root ../../api
 
-// Schema is a FileDescriptorSet of the schema, with its comments.
+// Schema is the API schema, including its comments, as an encoded FileDescriptorSet.
 //
 //go:embed schema.binpb
 var Schema []byte

@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Batch applies one operation to many targets. Each of its tasks is a job that changes
-// one target, with the value to apply and the previous value. The batch has one name
-// and one state, and can be cancelled, retried and rolled back as a whole.
+// Batch applies one operation to many targets. Each task is a job that changes one target,
+// and stores both the new value and the previous one. A batch has one name and one state,
+// and can be cancelled, retried or rolled back as a whole.
 type Batch struct {
 	ID          int64  // set by the store
 	Name        string // name for people; need not be unique
@@ -43,20 +43,20 @@ type Batch struct {
 	Status
 }
 
-// Canary releases the first tasks of a batch before all others.
+// Canary configures the tasks that a batch releases before all others.
 type Canary struct {
 	Tasks int     // number of tasks in the canary; zero means no canary
 	Ratio float64 // fraction of them that must succeed to release the others without approval; zero means that an operator must approve
 }
 
-// Threshold is the number of failures at which a batch pauses. A field that is zero
-// does not apply.
+// Threshold is the number or percentage of failed tasks at which a batch pauses. A zero
+// field is ignored.
 type Threshold struct {
 	Failures int     // number of failed tasks
 	Percent  float64 // failed tasks as a percentage of all tasks
 }
 
-// Status is the status of a batch.
+// Status describes a batch's progress.
 type Status struct {
 	Total   int   // number of tasks
 	Tally   Tally // tasks by state; as of the last check, except for running tasks
@@ -79,7 +79,7 @@ type Status struct {
 	EndedAt     time.Time // time of its completion; zero if it has not completed or was reopened
 }
 
-// PassKind is the purpose of a pass: forward, retry or undo.
+// PassKind is the purpose of a pass: going forward, retrying or undoing tasks.
 type PassKind string
 
 // The kinds of passes.
@@ -92,8 +92,8 @@ const (
 	PassThen PassKind = "then"
 )
 
-// Pass is one pass over tasks of a batch. The first pass takes all tasks forward; later
-// ones retry tasks or roll them back.
+// Pass is one pass over a batch's tasks. The first pass runs all tasks forward. Later passes
+// retry tasks or roll them back.
 type Pass struct {
 	Number int      // grows from pass to pass; abandoned attempts to prepare a pass leave gaps
 	Kind   PassKind // purpose of the pass
@@ -101,7 +101,7 @@ type Pass struct {
 	Serial bool     // each task waits for the previous one
 }
 
-// Target is the object that a task changes.
+// Target identifies the object that a task changes.
 type Target struct {
 	ID   string `json:"id"`             // identifies the target among those of its type
 	Name string `json:"name,omitempty"` // display name
@@ -109,7 +109,7 @@ type Target struct {
 	Env  string `json:"env,omitempty"`  // environment of the target
 }
 
-// Change is the value that a task applies to its target, and the value that a rollback
+// Change holds the value that a task applies to its target and the value that a rollback
 // restores.
 type Change struct {
 	Target Target          `json:"target"`           // object to change
@@ -117,7 +117,7 @@ type Change struct {
 	After  json.RawMessage `json:"after,omitempty"`  // value to apply
 }
 
-// Task is one change of one target in a batch.
+// Task is a change to one target within a batch.
 type Task struct {
 	ID    int64 // set by the store; also the ID of its first job
 	Batch int64 // ID of the batch
@@ -141,6 +141,6 @@ type Task struct {
 	Doubtful bool
 }
 
-// TaskKind returns the kind of the jobs that perform batches of a type on targets of a
-// type.
+// TaskKind returns the kind of the jobs that apply batches of type batchType to targets of
+// type targetType.
 func TaskKind(targetType, batchType string) string { return targetType + "." + batchType }

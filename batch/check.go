@@ -20,7 +20,7 @@ const (
 	maxTaskPeriod  = 24 * time.Hour
 )
 
-// Normalize fills in the defaults of a batch about to be stored. It returns an
+// Normalize validates a batch and fills in its defaults before it is stored. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(b *Batch) error {
 	var c complaints
@@ -112,8 +112,8 @@ func adopt(c *complaints, prefix string, err error) {
 	c.Adopt(prefix, invalid.Fields)
 }
 
-// NormalizeChange validates a change about to be stored. It returns an *InvalidError
-// that names every invalid field.
+// NormalizeChange validates a change before it is stored. It returns an *InvalidError that
+// names every invalid field.
 func NormalizeChange(change *Change) error {
 	var c complaints
 	c.Name("target.id", change.Target.ID, fairlead.MaxName)

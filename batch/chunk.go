@@ -9,9 +9,9 @@ import (
 // ChunkSize is the maximum number of tasks in a chunk.
 const ChunkSize = 500
 
-// Chunk is a group of tasks of a batch that are read and written together. A million
-// tasks are two thousand chunks, only a few of which are in use at any time. The tasks
-// of a chunk have consecutive IDs from First on, and so do the jobs created for them.
+// Chunk is a group of a batch's tasks that are read and written together. A million tasks
+// form two thousand chunks, only a few of which are in use at any time. The tasks in a chunk
+// have consecutive IDs starting at First, and so do the jobs created for them.
 type Chunk struct {
 	Batch  int64    // ID of the batch
 	Number int      // grows from pass to pass
@@ -27,14 +27,14 @@ type Chunk struct {
 	Tasks []ChunkTask // set only on request; never changes
 }
 
-// ChunkTask is a task of a chunk.
+// ChunkTask is a task in a chunk.
 type ChunkTask struct {
 	Of int64 `json:"of,omitempty"` // ID of the task, unless this is its first pass
 	Change
 	Unremembered bool `json:"unremembered,omitempty"` // it failed in all earlier passes, and none of them stored a memo
 }
 
-// Marks record the results of the tasks of a chunk, in the same order as the tasks.
+// Marks records the results of a chunk's tasks, in the same order as the tasks.
 type Marks struct {
 	States []Mark                  // one byte per task
 	Ended  []int64                 // times of their ends, in milliseconds since CreatedAt of the batch; nil if none has ended
@@ -49,7 +49,7 @@ type Marks struct {
 // doubtful reports whether an earlier pass may have applied a task.
 func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
-// Mark is the state of a task within its chunk.
+// Mark is a task's state within its chunk.
 type Mark byte
 
 // The marks of tasks.
@@ -64,7 +64,8 @@ const (
 	MarkPassed Mark = 'x' // superseded: the task takes part in a later pass
 )
 
-// NewMarks returns the marks of tasks that have not been released yet.
+// NewMarks returns the marks for a chunk with the given number of tasks, none of which has
+// been released.
 func NewMarks(tasks int) Marks {
 	m := Marks{States: make([]Mark, tasks)}
 	for i := range m.States {
@@ -73,10 +74,11 @@ func NewMarks(tasks int) Marks {
 	return m
 }
 
-// Last returns the ID of the last task.
+// Last returns the last ID assigned to the chunk's tasks.
 func (p *Chunk) Last() int64 { return p.First + int64(p.Size) - 1 }
 
-// TaskID returns the ID of a task of the chunk. Tasks must have been read.
+// TaskID returns the ID of the chunk's task at index i. The chunk must have been read with
+// its tasks.
 func (p *Chunk) TaskID(i int) int64 {
 	if of := p.Tasks[i].Of; of != 0 {
 		return of

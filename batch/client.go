@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// Client starts and manages the batches of a store. It is safe for concurrent use.
+// Client starts and manages the batches in a store. It is safe for concurrent use.
 type Client struct {
 	store Store
 	mux   *fairlead.Mux // nil: none is known
@@ -19,9 +19,9 @@ type Client struct {
 // NewClient returns a client for the store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// Knowing returns a client that knows the operations registered with a mux. It refuses
-// tasks that these operations refuse, and accepts tasks for them even before a node
-// with the mux has joined.
+// Knowing returns a client that knows the operations registered with mux. The client refuses
+// tasks that these operations refuse, and accepts tasks for them even before a node with the
+// mux has joined.
 func (c *Client) Knowing(mux *fairlead.Mux) *Client {
 	return &Client{store: c.store, mux: mux}
 }
@@ -46,8 +46,8 @@ const prepareAtOnce = 10_000
 // preparePasses is the largest number of passes that this caller makes.
 const preparePasses = 3
 
-// Start creates a batch from the changes and starts it. It returns ErrInvalid for an
-// invalid batch or change, and if no live node can perform the tasks (see Knowing).
+// Start creates and starts a batch with one task per change. It returns ErrInvalid if the
+// batch or a change is invalid, or if no live node can perform the tasks (see Knowing).
 func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.Begin(ctx, batch)
 	if err != nil {
@@ -106,7 +106,8 @@ func illegal(action string, b *Record) error {
 	return fmt.Errorf("cannot %s batch %d: it is %s: %w", action, b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// Get returns the batch. It returns ErrNotFound for an unknown ID.
+// Get returns the batch with the given ID. It returns ErrNotFound if the batch does not
+// exist.
 func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
 	record, err := c.record(ctx, id)
 	if err != nil {
@@ -124,7 +125,7 @@ func (c *Client) record(ctx context.Context, id int64) (Record, error) {
 	return record, err
 }
 
-// List lists batches, newest first.
+// List returns the matching batches, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 	if filter.Limit <= 0 {
 		filter.Limit = fairlead.DefaultPage
@@ -150,14 +151,14 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 	}
 }
 
-// Delete removes a completed batch with its tasks. The jobs created for the tasks stay
-// until they are deleted or pruned. It returns ErrConflict while the batch has not
-// completed, and ErrNotFound for an unknown batch.
+// Delete removes a completed batch and its tasks. The jobs created for the tasks remain
+// until they are deleted or pruned. Delete returns ErrConflict if the batch has not
+// completed, and ErrNotFound if it does not exist.
 func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBatch(ctx, id) }
 
-// Cancel prevents further tasks from starting. Running tasks continue, and their
-// results are counted. Cancel returns ErrConflict if all tasks have ended, or if the
-// batch is already cancelled or rolled back, and ErrNotFound for an unknown batch.
+// Cancel prevents the batch from starting more tasks. Running tasks continue, and their
+// results are counted. Cancel returns ErrConflict if all tasks have ended or the batch has
+// already been cancelled or rolled back, and ErrNotFound if the batch does not exist.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		switch state := b.State(); {
@@ -182,9 +183,10 @@ func (r *Record) drop(flag *bool) {
 	*flag = true
 }
 
-// Retry repeats failed tasks: those with the given IDs, or all of them if there are no
-// IDs. A paused batch is resumed. Retry returns ErrConflict if no task has failed or a
-// given one has not, and ErrNotFound for an unknown batch or task.
+// Retry repeats failed tasks: those with the given IDs or, if none are given, all of them.
+// If the batch is paused, Retry resumes it. Retry returns ErrConflict if no task has failed
+// or one of the given tasks has not failed, and ErrNotFound if the batch or a task does not
+// exist.
 func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", func(state TaskState, _ Mark) bool { return state == TaskFail }); err != nil {
 		return Batch{}, err
@@ -207,18 +209,18 @@ func (r *Record) want(w Wanted) {
 	r.EndedAt, r.Forgiven = time.Time{}, r.Tally.Fail
 }
 
-// RollBack selects the tasks of a batch to roll back.
+// RollBack selects the tasks to roll back and how to do so.
 type RollBack struct {
 	Tasks  []int64 // IDs of tasks; empty means all tasks that were applied
 	Failed bool    // include failed tasks that had started
 	Serial bool    // roll back one task at a time
 }
 
-// RollBack restores the previous values of the targets of a batch, in the reverse order
-// of the tasks' ends. If all tasks are rolled back, tasks that have not started never
-// start, and tasks that are running and still succeed are rolled back too. To resume a
-// rollback in which tasks failed, call RollBack again. RollBack returns ErrConflict if
-// there is nothing to roll back, and ErrNotFound for an unknown batch or task.
+// RollBack restores the previous values of a batch's targets, starting with the task that
+// ended last. If all tasks are rolled back, pending tasks never start, and running tasks
+// that still succeed are rolled back as well. If tasks fail during a rollback, call RollBack
+// again to resume it. RollBack returns ErrConflict if there is nothing to roll back, and
+// ErrNotFound if the batch or a task does not exist.
 func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return Batch{}, err
@@ -284,9 +286,9 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 	return nil
 }
 
-// Pause prevents tasks from starting until the batch is resumed. Running tasks
-// continue. Pause returns ErrConflict if the batch is already paused, is cancelled or
-// has completed, and ErrNotFound for an unknown batch.
+// Pause prevents tasks from starting until the batch is resumed. Running tasks continue.
+// Pause returns ErrConflict if the batch is already paused, has been cancelled or has
+// completed, and ErrNotFound if it does not exist.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Paused {
@@ -300,8 +302,8 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 	})
 }
 
-// Resume ends a pause. Failures up to now no longer count towards StopAfter. Resume
-// returns ErrConflict unless the batch is paused, and ErrNotFound for an unknown batch.
+// Resume resumes a paused batch. Earlier failures no longer count towards StopAfter. Resume
+// returns ErrConflict if the batch is not paused, and ErrNotFound if it does not exist.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.Paused {
@@ -312,9 +314,9 @@ func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Approve releases the tasks after the canary, even if the canary has not ended. It
-// returns ErrConflict if the batch has no canary, was approved before, is cancelled or
-// has completed, and ErrNotFound for an unknown batch.
+// Approve releases the tasks after the canary, even if the canary has not ended. It returns
+// ErrConflict if the batch has no canary, or has already been approved, cancelled or
+// completed. It returns ErrNotFound if the batch does not exist.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
@@ -328,14 +330,14 @@ func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// Pace is a change to the speed of a batch.
+// Pace holds new values for the settings that determine a batch's speed.
 type Pace struct {
 	MaxRunning *int     // maximum number of tasks released at once; nil keeps the current value
 	Rate       *float64 // tasks released per second; nil keeps the current value
 }
 
-// SetPace changes the speed of a batch. It returns ErrInvalid for an invalid pace,
-// ErrConflict if the batch has completed, and ErrNotFound for an unknown batch.
+// SetPace changes a batch's speed. It returns ErrInvalid if the pace is invalid, ErrConflict
+// if the batch has completed, and ErrNotFound if it does not exist.
 func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error) {
 	return c.act(ctx, id, func(b *Record) error {
 		if !b.EndedAt.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Conducted is the result of a check of a batch.
+// Conducted is the result of checking a batch.
 type Conducted struct {
 	Next    time.Duration // time until the next check; zero means immediately, negative means only after an event
 	Prepare bool          // a requested pass must be prepared, and no process is known to do so
@@ -16,8 +16,8 @@ type Conducted struct {
 	Busy    bool          // the check did much work, so more is likely soon
 }
 
-// Conduct checks a batch once: it counts the tasks that have ended, releases more, and
-// completes the batch when none is left. It does nothing if another node holds the
+// Conduct checks a batch once: it counts the tasks that have ended, releases more tasks, and
+// completes the batch when no tasks are left. It does nothing if another node holds the
 // batch's lock.
 func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	turns, err := readTurns(ctx, store)
@@ -27,9 +27,9 @@ func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, turns, nil)
 }
 
-// ConductAhead works like Conduct, for a process that repeatedly checks all open
-// batches and therefore knows their states. If the check releases many tasks, it
-// prepares their jobs in advance.
+// ConductAhead works like Conduct, for a process that repeatedly checks all open batches and
+// therefore knows their states. If the check releases many tasks, ConductAhead prepares
+// their jobs in advance.
 func ConductAhead(ctx context.Context, store Store, id int64, turns *Turns, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {

@@ -2,15 +2,15 @@ package batch
 
 import "context"
 
-// Draft is a batch under construction. The program adds tasks to it and then opens it.
-// Until then, lists of batches omit it.
+// Draft is a batch under construction. The program adds tasks to the draft and then opens
+// it. Lists of batches omit the batch until it is opened.
 type Draft struct {
 	intake
 	client *Client
 }
 
-// Begin creates a draft of a batch. It returns ErrInvalid for an invalid batch and if
-// no live node knows its type.
+// Begin creates a draft of a batch. It returns ErrInvalid if the batch is invalid or no live
+// node knows its type.
 func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	in, err := c.intake(ctx, c.store.Nodes, batch)
 	if err != nil {
@@ -23,16 +23,16 @@ func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	return &Draft{intake: *in, client: c}, nil
 }
 
-// ID returns the ID of the batch.
+// ID returns the batch's ID.
 func (n *Draft) ID() int64 { return n.batch.ID }
 
-// Add adds tasks. It returns ErrInvalid for an invalid change and if no live node can
-// perform such a task; the draft then accepts no more tasks.
+// Add adds one task per change. It returns ErrInvalid if a change is invalid or no live node
+// can perform the task. After an error, the draft accepts no more tasks.
 func (n *Draft) Add(ctx context.Context, changes ...Change) error {
 	return n.add(ctx, changes)
 }
 
-// Open starts the batch. It returns ErrInvalid if the batch has no tasks.
+// Open starts the batch. It returns ErrInvalid if no tasks have been added.
 func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	total, err := n.close(ctx)
 	if err != nil {

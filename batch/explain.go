@@ -12,8 +12,8 @@ import (
 // explainChunks bounds in how many chunks jobs to explain are looked for.
 const explainChunks = 5
 
-// Explain reports the status of a batch, the reasons why it is stopped or slow, and why
-// jobs of its tasks are not running. It returns ErrNotFound for an unknown batch.
+// Explain reports a batch's status, the reasons why the batch is stopped or slow, and why
+// its tasks' jobs are not running. It returns ErrNotFound if the batch does not exist.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	record, err := c.record(ctx, id)
 	if err != nil {

@@ -13,24 +13,24 @@ const (
 	looksPerPage  = 50 // after which a page ends, however few jobs it has
 )
 
-// JobFilter selects jobs of the tasks of a batch.
+// JobFilter selects jobs created for a batch's tasks.
 type JobFilter struct {
 	Batch int64
 	Below int64 // only IDs below this one: Next of the previous page
 	Limit int   // maximum number of IDs; zero means 100
 }
 
-// JobPage is one page of job IDs.
+// JobPage is a page of job IDs.
 type JobPage struct {
 	IDs  []int64 // largest first
 	Next int64   // value for JobFilter.Below to get the next page; zero on the last page
 }
 
-// Jobs returns the IDs of the jobs created for the tasks of a batch, in every pass,
-// largest first. Some of the jobs may have been removed since. Each call examines a
-// bounded number of tasks. If very many tasks have not been released yet, a page may
-// therefore contain fewer jobs than the filter's limit, or none, and still have a next
-// page. Jobs returns ErrNotFound for an unknown batch.
+// Jobs returns the IDs of the jobs created for a batch's tasks in all passes, largest ID
+// first. Some of these jobs may have been removed since. Each call examines a bounded number
+// of tasks. If a large number of tasks have not been released yet, a page may contain fewer
+// jobs than the filter's limit, or none, even though there is a next page. Jobs returns
+// ErrNotFound if the batch does not exist.
 func (c *Client) Jobs(ctx context.Context, filter JobFilter) (JobPage, error) {
 	batch, err := c.Get(ctx, filter.Batch)
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Record is a batch as a store keeps it: the public batch, and the ledger that this
-// package needs to conduct it. A Client returns only the batch.
+// Record is a batch as a store keeps it: the public batch plus the ledger that this package
+// needs to run it. A Client returns only the batch.
 type Record struct {
 	Batch
 	Ledger
 }
 
-// Ledger is the state of a batch that this package carries from one transaction to the
-// next. A store keeps it unchanged.
+// Ledger is the part of a batch's state that this package carries from one transaction to
+// the next. Stores save and return it unchanged.
 type Ledger struct {
 	Opened bool // all tasks are stored; until then lists omit the batch
 
@@ -48,7 +48,7 @@ type Ledger struct {
 	Combed   int    `json:",omitempty"` // number of the last chunk that was searched for lost tasks
 }
 
-// Wanted is a requested pass that has not been prepared yet.
+// Wanted is a pass that has been requested but not prepared.
 type Wanted struct {
 	Number int // position of the request among Wants
 	Kind   PassKind

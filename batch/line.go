@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Line represents the released tasks of a batch by the instants in their StartBy, in
-// the order of release. Tasks do not end in exactly this order, so a Line is an
-// estimate: accurate enough for turns, and small.
+// Line represents a batch's released tasks by their StartBy times, in release order. Tasks
+// do not end in exactly this order, so a Line is only an estimate. It is compact, and
+// accurate enough to let batches take turns.
 type Line []Stretch
 
-// Stretch is a series of tasks with instants one step apart.
+// Stretch is a series of tasks whose StartBy times are one step apart.
 type Stretch struct {
 	From  time.Time // instant of the first task
 	Tasks int       // number of tasks

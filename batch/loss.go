@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Loss is a moment at which a database may have lost its latest commits. All fences and
-// job IDs issued since then are larger than the values here.
+// Loss marks a moment at which a database may have lost its most recent commits. Every fence
+// and job ID issued since then is larger than the value recorded here.
 type Loss struct {
 	Fence int64 `json:"fence"` // smaller than every fence issued since
 	Job   int64 `json:"job"`   // smaller than every job ID issued since

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/descriptors"
 )
 
-// TaskArgs is the input of an operation, and the args of the job that performs a task
-// of a batch.
+// TaskArgs is the input to an operation. It holds the arguments of the job that performs a
+// batch's task.
 type TaskArgs struct {
 	Batch   int64           `json:"batch_id"`   // ID of the batch
 	Task    int64           `json:"task_id"`    // ID of the task
@@ -65,15 +65,15 @@ func (r *Record) job(p *Chunk, i int) *fairlead.Job {
 	return job
 }
 
-// AnyType is the BatchType of an operation that performs all types of batches that have
-// no operation of their own, for one type of target. No batch has this type.
+// AnyType is the BatchType of an operation that performs, for one type of target, all batch
+// types without an operation of their own. A batch cannot have this type.
 const AnyType = "*"
 
-// Operation defines how to perform the tasks of one type of batch, or of AnyType, on
-// one type of target. Only Process is required.
+// Operation defines how to perform the tasks of one batch type, or of AnyType, on one type
+// of target. Only Process is required.
 //
-// The operation of a task is determined when its batch is created: the operation for
-// the batch's own type if a live node has it, and otherwise the one for AnyType.
+// A task's operation is chosen when the batch is created: the operation for the batch's own
+// type if a live node has it, and otherwise the operation for AnyType.
 type Operation struct {
 	TargetType string                   // type of target
 	BatchType  string                   // type of batch, or AnyType
@@ -99,19 +99,19 @@ type Operation struct {
 	Undo func(ctx context.Context, task TaskArgs) error
 }
 
-// DefaultTaskTimeout is the timeout of an attempt of a task if neither its batch nor
-// its operation sets one.
+// DefaultTaskTimeout limits each attempt of a task if neither the batch nor the operation
+// sets a timeout.
 const DefaultTaskTimeout = 20 * time.Second
 
 // taskRetry is the pause before a task that timed out is tried again, also if its
 // batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
-// Handle registers an operation. A task that times out is retried twice, and so is a
-// task that returns a timeout error of a call that it made. Any other error is final
-// until a user or program retries the task. An error does not count as a failure if it
-// wraps ErrUnavailable or reports that this process has run out of file descriptors:
-// the task then runs again.
+// Handle registers op with mux. A task is retried twice if it times out or if it returns a
+// timeout error from a call that it made. Any other error is final until a user or program
+// retries the task. An error does not count as a failure if it wraps ErrUnavailable or
+// reports that this process has run out of file descriptors. In that case the task runs
+// again.
 func Handle(mux *fairlead.Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))

@@ -11,9 +11,9 @@ const (
 	outlookBytes  = 2 * outBytes              // of args
 )
 
-// Outlook holds the jobs of tasks that a batch will release soon. The args of a task
-// never change, so its job is prepared before the batch's lock is taken, which blocks
-// all other processes. An Outlook must not be used concurrently.
+// Outlook holds the jobs for tasks that a batch will soon release. A task's args never
+// change, so its job can be prepared before taking the batch's lock, which blocks all other
+// processes. An Outlook is not safe for concurrent use.
 type Outlook struct {
 	jobs  map[int][]*fairlead.Job // number of a chunk → those of all its tasks
 	bytes int                     // of their args

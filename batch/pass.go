@@ -20,9 +20,9 @@ const (
 // MaxTasks is the maximum number of tasks in a batch.
 const MaxTasks = 1_000_000
 
-// Prepare prepares the pass that a batch requests. The try is the number that Conduct
-// returned. Prepare takes several transactions. If it does not finish, another try
-// starts over; abandoned tries are removed.
+// Prepare prepares the pass that the batch requests. try is the number that Conduct
+// returned. Prepare runs several transactions. If it does not finish, a later try starts
+// over, and abandoned tries are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {
 	record, err := one(ctx, store, id)
 	if err != nil || len(record.Wanted) == 0 {

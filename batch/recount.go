@@ -1,7 +1,7 @@
 package batch
 
-// Recount counts the tasks of chunks, treating released tasks as pending. Except for
-// running tasks, the result is the correct value of Tally.
+// Recount counts the tasks in chunks, treating released tasks as pending. Except for running
+// tasks, the result is the correct value of Tally.
 func (r *Record) Recount(chunks []Chunk) Tally {
 	return r.recount(chunks).Tally
 }
@@ -38,15 +38,15 @@ func (r *Record) recount(chunks []Chunk) Record {
 	return found
 }
 
-// Miscount is a wrong count of tasks.
+// Miscount describes an incorrect task count.
 type Miscount struct {
 	What    string // state of the miscounted tasks, or the name of another count
 	Counted int    // stored count
 	Found   int    // correct count
 }
 
-// Mend counts the tasks of all chunks of the batch again, corrects wrong counts, and
-// returns them. Its result should always be empty.
+// Mend recounts the tasks in all of the batch's chunks, corrects wrong counts, and returns
+// them. The result should always be empty.
 func (r *Record) Mend(chunks []Chunk) []Miscount {
 	var wrong []Miscount
 	found := r.recount(chunks)

@@ -2,14 +2,14 @@ package batch
 
 import "context"
 
-// Rehearsal checks the tasks of a batch as a Draft does, but stores nothing. Programs
-// use it to report invalid tasks before they start a batch.
+// Rehearsal checks a batch's tasks as a Draft does, but stores nothing. Programs use it to
+// report invalid tasks before starting a batch.
 type Rehearsal struct {
 	intake
 }
 
-// Rehearse checks a batch and returns a Rehearsal to check its tasks. It returns
-// ErrInvalid for an invalid batch and if no live node knows its type.
+// Rehearse checks a batch and returns a Rehearsal for checking its tasks. It returns
+// ErrInvalid if the batch is invalid or no live node knows its type.
 func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) {
 	in, err := c.intake(ctx, c.store.Nodes, batch)
 	if err != nil {
@@ -19,10 +19,10 @@ func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) 
 	return &Rehearsal{intake: *in}, nil
 }
 
-// Add checks tasks. It returns ErrInvalid under the same conditions as Draft.Add, but
-// continues to accept tasks afterwards.
+// Add checks one task per change. It returns ErrInvalid under the same conditions as
+// Draft.Add, but accepts more tasks after an error.
 func (r *Rehearsal) Add(ctx context.Context, changes ...Change) error { return r.add(ctx, changes) }
 
-// Close returns the number of tasks that were added. It returns ErrInvalid if there are
-// none.
+// Close returns the number of tasks that were added. It returns ErrInvalid if no tasks were
+// added.
 func (r *Rehearsal) Close(ctx context.Context) (total int, err error) { return r.close(ctx) }

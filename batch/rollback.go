@@ -16,10 +16,9 @@ func (r RollBack) reaches(state TaskState, mark Mark) bool {
 	return false
 }
 
-// PlanRollBack returns the tasks that RollBack would undo at this moment: the first
-// limit of them, in the order of the rollback, with the values to restore, and their
-// total number. Doubtful tasks are marked. PlanRollBack changes nothing, and returns
-// the same errors as RollBack.
+// PlanRollBack returns the first limit tasks that RollBack would undo now, in rollback order
+// and with the values to restore, as well as the total number of tasks to undo. Doubtful
+// tasks are marked. PlanRollBack changes nothing and returns the same errors as RollBack.
 func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.reaches); err != nil {
 		return nil, 0, err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SeenFor is the maximum age of a cached count of running tasks that callers receive.
+// SeenFor is the maximum age of a cached running-task count that may be returned to callers.
 const SeenFor = time.Second
 
 const (
@@ -14,9 +14,9 @@ const (
 	manyEnded = 100         // tasks since the last look: their number is another one when it is read
 )
 
-// Seen is a cached count of the running tasks of a batch, taken under the batch's lock.
-// It is used while many tasks end: counting would then slow down all callers, who can
-// do with a count that is a moment old.
+// Seen is a cached count of a batch's running tasks, taken under the batch's lock. It is
+// used while many tasks are ending, when a fresh count would slow down all callers. A count
+// that is slightly out of date is good enough for them.
 type Seen struct {
 	At      time.Time // time of the count; zero if none was taken
 	Forward int
@@ -24,8 +24,9 @@ type Seen struct {
 	Undo    int
 }
 
-// Told reports whether the cached count may be served. It returns false after the clock
-// moves backwards, because the cache could otherwise be served for a long time.
+// Told reports whether the cached count may be returned at the time now. It returns false
+// after the clock has moved backwards, because otherwise the cached count could remain in
+// use for a long time.
 func (s *Seen) Told(now time.Time) bool { return s.age(now) < SeenFor }
 
 func (s *Seen) age(now time.Time) time.Duration {
@@ -35,7 +36,7 @@ func (s *Seen) age(now time.Time) time.Duration {
 	return now.Sub(s.At)
 }
 
-// Of returns the number of tasks that belong to passes of a kind.
+// Of returns a pointer to the number of running tasks in passes of the given kind.
 func (s *Seen) Of(kind PassKind) *int {
 	switch kind {
 	case PassRetry:

@@ -1,6 +1,6 @@
 package batch
 
-// TaskState is the state of a task of a batch.
+// TaskState is the state of a batch's task.
 type TaskState string
 
 // The states of a task.
@@ -17,7 +17,7 @@ const (
 	TaskCancel          TaskState = "cancel"           // cancelled
 )
 
-// TaskStates lists every state of a task.
+// TaskStates returns all task states.
 func TaskStates() []TaskState {
 	return []TaskState{
 		TaskPending, TaskRunning, TaskSuccess, TaskFail, TaskRetryPending,
@@ -25,7 +25,7 @@ func TaskStates() []TaskState {
 	}
 }
 
-// State is the state of a batch, derived from the states of its tasks.
+// State is a batch's state, derived from the states of its tasks.
 type State string
 
 // The states of a batch.
@@ -42,7 +42,7 @@ const (
 	Cancel          State = "cancel"           // cancelled
 )
 
-// Tally is the number of tasks in each state.
+// Tally holds the number of tasks in each state.
 type Tally struct {
 	Pending         int `json:"pending,omitempty"`
 	Running         int `json:"running,omitempty"`
@@ -56,7 +56,8 @@ type Tally struct {
 	Cancel          int `json:"cancel,omitempty"`
 }
 
-// Of returns a pointer to the count of a state, for reading or changing it.
+// Of returns a pointer to the number of tasks in the given state, through which callers read
+// or change it.
 func (t *Tally) Of(state TaskState) *int {
 	switch state {
 	case TaskPending:
@@ -88,13 +89,13 @@ func (t Tally) Open() int {
 	return t.Pending + t.Running + t.RetryPending + t.RollbackPending + t.RollbackRunning
 }
 
-// Total returns the number of all tasks.
+// Total returns the total number of tasks.
 func (t Tally) Total() int {
 	return t.Open() + t.Success + t.Fail + t.RollbackSuccess + t.RollbackFail + t.Cancel
 }
 
-// Aggregate derives the state of a batch from the states of its tasks and from whether
-// it was cancelled. The first rule that matches applies.
+// Aggregate derives a batch's state from the states of its tasks and whether the batch was
+// cancelled. The first matching rule applies.
 func Aggregate(t Tally, cancelled bool) State {
 	rolledBack := t.RollbackSuccess + t.RollbackFail
 	left := t.Total() - t.RollbackSuccess // tasks that were rolled back count no more below
@@ -122,5 +123,5 @@ func Aggregate(t Tally, cancelled bool) State {
 	return PartialFail
 }
 
-// State returns the state of the batch, derived from the states of its tasks.
+// State returns the batch's state, derived from the states of its tasks.
 func (b *Batch) State() State { return Aggregate(b.Tally, b.Cancelled) }

@@ -11,14 +11,14 @@ import (
 
 // Store keeps batches.
 //
-// The tasks of a batch are stored in chunks. They become jobs, under their own IDs,
-// when the batch releases them. From then on they are jobs like any other, and the code
-// that runs jobs knows nothing about batches.
+// A batch's tasks are stored in chunks. When the batch releases a task, the task becomes a
+// job under its own ID. From then on it is a job like any other: the code that runs jobs
+// knows nothing about batches.
 //
-// A process that acts on a batch reads under the batch's lock which of its jobs have
-// ended, records the ends in their chunks and counts them in the batch, all in one
-// transaction. Each end is therefore counted once, even if several processes read it,
-// and none is lost with a node.
+// A process that acts on a batch takes the batch's lock, reads which jobs have ended,
+// records these ends in their chunks and counts them in the batch, all in one transaction.
+// Each end is therefore counted exactly once, even if several processes read it, and no end
+// is lost if a node fails.
 type Store interface {
 	// CreateBatch stores a batch without tasks and with an empty ledger, and returns it
 	// with its ID and CreatedAt. The caller has passed it through Normalize.
@@ -62,7 +62,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Tx gives access to a batch under its lock.
+// Tx gives access to a batch while its lock is held.
 type Tx interface {
 	// Now returns the time of the database's clock, read under the lock.
 	Now() time.Time
@@ -93,8 +93,8 @@ type Tx interface {
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
-// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
-// changes become visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction, created by a store's Tx method. Its changes
+// become visible when the caller commits, and are discarded if the caller rolls back.
 type CallerTx interface {
 	// AddBatch stores a batch that is already open, with all its chunks, and returns it
 	// with its ID and CreatedAt. Nodes start it after the commit.
@@ -103,7 +103,7 @@ type CallerTx interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 }
 
-// TaskEnd is the end of a job.
+// TaskEnd describes how a task's job ended.
 type TaskEnd struct {
 	ID         int64           // ID of the job
 	State      fairlead.State  // final state of the job
@@ -117,8 +117,8 @@ type TaskEnd struct {
 	Released   bool            // a run was released after its handler had begun, and its number was used again
 }
 
-// Filter selects batches. An empty field matches all batches. A batch with tasks that
-// are not all stored yet is selected only by its ID.
+// Filter selects batches. An empty field matches all batches. A batch whose tasks have not
+// all been stored is selected only by its ID.
 type Filter struct {
 	IDs     []int64
 	Names   []string
@@ -138,9 +138,9 @@ type Filter struct {
 	Limit  int   // maximum number of batches; zero means 100
 }
 
-// Chosen returns the states to select by in a store that compares the states which
-// batches had when a process last acted on them: a batch that was pending then may have
-// running tasks now, and a batch that was running may have none.
+// Chosen expands f.States for a store that filters by the state in which each batch was last
+// saved. A batch that was pending then may have running tasks now, and a batch that was
+// running may have none.
 func (f Filter) Chosen() []State {
 	var chosen []State
 	for _, state := range f.States {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// TaskFilter selects tasks of a batch. An empty field matches all tasks.
+// TaskFilter selects tasks in a batch. An empty field matches all tasks.
 type TaskFilter struct {
 	Batch  int64
 	IDs    []int64
@@ -21,8 +21,8 @@ type TaskFilter struct {
 	Limit    int   // maximum number of tasks; zero means 100
 }
 
-// Tasks lists the matching tasks of a batch in the order of their IDs. It returns
-// ErrNotFound for an unknown batch.
+// Tasks returns the matching tasks in a batch, ordered by ID. It returns ErrNotFound if the
+// batch does not exist.
 func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	tasks, _, err := c.markedTasks(ctx, filter)
 	return tasks, err

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// CompletedKind is the kind of the jobs that send completion messages.
+// CompletedKind is the kind of jobs that send completion messages.
 const CompletedKind = reserved.Completed
 
-// Completion is the args of a job of kind CompletedKind.
+// Completion holds the arguments of a job of kind CompletedKind.
 type Completion struct {
 	ID      string    `json:"id"`         // identifies the completion; the same each time the message is sent
 	URL     string    `json:"url"`        // the batch's Notify
@@ -26,7 +26,7 @@ type Completion struct {
 	EndedAt time.Time `json:"ended_at"` // time of the completion
 }
 
-// CompletionID returns the ID of a completion of a batch.
+// CompletionID returns the ID of a batch's completion, given the completion's number.
 func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
 
 // thenChunk sets IDs aside for the jobs of one completion; nil: there are none.

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Turns holds the information of a process about the open batches of a cluster, so that
-// the tasks of several batches take turns, regardless of the size of each batch. It
-// must not be used concurrently.
+// Turns holds what a process knows about the open batches in a cluster. It lets the tasks of
+// several batches take turns, however large each batch is. A Turns is not safe for
+// concurrent use.
 //
-// Ready jobs of the same priority start in the order of StartBy. When a batch with m
-// released tasks releases the next one, that task gets the StartBy of a task of another
-// batch, the one with m released tasks before it. The new task therefore starts next to
-// that one, and not after all tasks released before. If no other batch has more
-// released tasks, the new task goes to the end.
+// Ready jobs with the same priority start in StartBy order. When a batch with m released
+// tasks releases its next task, the new task gets the StartBy of the task that another batch
+// released after its own first m tasks. The two tasks therefore start next to each other,
+// rather than the new one starting after everything released earlier. If no other batch has
+// released more tasks, the new task goes to the end.
 type Turns struct {
 	lines map[int64]standing // by batch
 }
@@ -30,7 +30,7 @@ type standing struct {
 // others do not take turns with it: its tasks may wait for something that takes hours.
 const stuckAfter = 10 * time.Minute
 
-// KnowOpen replaces the known batches with the given open batches.
+// KnowOpen replaces the known batches with open.
 func (t *Turns) KnowOpen(open []Record) {
 	t.lines = make(map[int64]standing, len(open))
 	for i := range open {

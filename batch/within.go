@@ -7,24 +7,23 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// MaxWithin is the maximum number of tasks in a batch that is started within a
-// transaction.
+// MaxWithin is the maximum number of tasks in a batch that is started inside a transaction.
 const MaxWithin = 10_000
 
-// Within returns a client that works inside the caller's transaction. Pass the result
-// of the store's Tx method.
+// Within returns a client that works inside the caller's transaction tx, which the store's
+// Tx method returns.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{client: c, tx: tx} }
 
-// TxClient starts batches inside the caller's transaction. They start when the caller
+// TxClient starts batches inside the caller's transaction. The batches start when the caller
 // commits.
 type TxClient struct {
 	client *Client
 	tx     CallerTx
 }
 
-// Start creates a batch of at most MaxWithin tasks. It starts when the caller commits,
-// and never if the caller rolls back. Start returns ErrInvalid for an invalid batch or
-// change, and if no live node can perform the tasks.
+// Start creates a batch of at most MaxWithin tasks. The batch starts when the caller
+// commits, and is discarded if the caller rolls back. Start returns ErrInvalid if the batch
+// or a change is invalid, or if no live node can perform the tasks.
 func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	if len(changes) > MaxWithin {
 		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(

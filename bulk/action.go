@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// An Action is the change that a bulk makes to each job.
+// An Action is the operation that a bulk applies to each job.
 type Action string
 
 // Actions of bulks.
@@ -40,8 +40,8 @@ func (a Action) States() []fairlead.State {
 	return nil
 }
 
-// Narrow restricts the states of a filter to those in which the action applies. A filter
-// without states includes all of them. Narrow returns false if no state remains.
+// Narrow removes from filter.States the states to which the action does not apply. A filter
+// without states includes all states. Narrow returns false if no state is left.
 func (a Action) Narrow(filter *fairlead.Filter) bool {
 	allowed := a.States()
 	if len(filter.States) == 0 {
@@ -52,8 +52,8 @@ func (a Action) Narrow(filter *fairlead.Filter) bool {
 	return len(filter.States) > 0
 }
 
-// Method returns the API method that performs the action on one job, as the audit log names
-// it.
+// Method returns the name under which the audit log records the action: the API method that
+// performs the action on a single job.
 func (a Action) Method() string {
 	switch a {
 	case Cancel:

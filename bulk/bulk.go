@@ -15,9 +15,10 @@ const (
 	Tenant = reserved.BulkTenant
 )
 
-// A Bulk is one action on all jobs that match a filter and were created before the bulk.
+// A Bulk applies one action to all jobs that match a filter and were created before the
+// bulk.
 //
-// The caller of Start sets the fields above Status; the store sets Status.
+// The caller of Start sets the fields above Status. The store sets Status.
 type Bulk struct {
 	ID       int64 // equal to the ID of the job that carries out the bulk
 	Action   Action
@@ -57,7 +58,7 @@ type Status struct {
 	FinishedAt time.Time // zero = not ended
 }
 
-// A State is the progress of a bulk.
+// A State is a stage in a bulk's life cycle.
 type State string
 
 // States of bulks. The first two are live.

@@ -16,7 +16,7 @@ const (
 	maxRate   = 1e6
 )
 
-// Normalize fills in the defaults of a bulk before it is stored, and returns an
+// Normalize validates a bulk about to be stored and fills in its defaults. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(b *Bulk) error {
 	var c complaints

@@ -42,7 +42,7 @@ type Observer interface {
 	BulkStepped(done, missed int64)
 }
 
-// Register adds the handler for the bulks of a store to a mux.
+// Register adds to mux the handler that carries out the bulks in store.
 func Register(mux *fairlead.Mux, store Source, observers ...Observer) {
 	options := fairlead.HandlerOptions{
 		MaxAttempts: maxAttempts, Retry: fairlead.Exponential(time.Second, longestPause), Timeout: check.MaxPause, MaxRunning: maxRunning,

@@ -50,8 +50,7 @@ type Store interface {
 	StepBulk(ctx context.Context, step Step) (Bulk, error)
 }
 
-// A Filter selects bulks. An empty field matches every bulk; multiple fields must all
-// match.
+// A Filter selects bulks. A bulk must match all fields that are set.
 type Filter struct {
 	IDs []int64
 	// Tenants selects bulks that apply only to jobs of these tenants.
@@ -60,19 +59,19 @@ type Filter struct {
 	Limit   int   // maximum number of bulks; zero = 100
 }
 
-// A Page is a part of a list of bulks.
+// A Page is one page of a list of bulks.
 type Page struct {
 	Bulks []Bulk
 	Next  int64 // Below of the next page; zero = last page
 }
 
-// A MissFilter selects misses of a bulk.
+// A MissFilter selects a bulk's misses.
 type MissFilter struct {
 	Below int64 // only jobs with smaller IDs: the last ID of the previous page
 	Limit int   // maximum number of misses; zero = 100
 }
 
-// A Step is one transaction of a bulk.
+// A Step describes one transaction of a bulk.
 type Step struct {
 	Bulk   int64
 	Fence  int64     // fence of the current run of the bulk's job
@@ -92,7 +91,7 @@ type Subject struct {
 	Fence  int64 // fence of the run whose error was compared with the bulk's cause
 }
 
-// A Source provides the database operations that a bulk needs.
+// A Source provides the database operations needed to preview and carry out bulks.
 type Source interface {
 	Store
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
@@ -100,6 +99,6 @@ type Source interface {
 	Confidential(ctx context.Context) (fairlead.Confidential, error)
 }
 
-// NoSuchBulk returns the ErrNotFound for a bulk ID. All stores use it, so the error text is
-// the same everywhere.
+// NoSuchBulk returns an ErrNotFound for a bulk ID. All stores use it, so their error texts are
+// identical.
 func NoSuchBulk(id int64) error { return fmt.Errorf("bulk action %d: %w", id, fairlead.ErrNotFound) }

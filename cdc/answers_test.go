@@ -182,7 +182,7 @@ func (h hanging) RoundTrip(request *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(request)
 }
 
-// Batches try a task again whose error is a timeout.
+// Batches retry a task if its error is a timeout.
 func TestAWriteThatHangsIsATimeout(t *testing.T) {
 	w := newWorld(t, connecttest.Options{}, func(c *cdc.Config) { c.Transport = hanging{http.DefaultTransport} })
 	w.fleet.Add("a-k8s", "orders", orders(connecttest.Running))

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// A Cluster is a Kafka Connect cluster. Connectors are searched on the clusters of their
-// environment. An empty field matches everything.
+// A Cluster is a Kafka Connect cluster. A Handler searches for a connector on the clusters
+// of the connector's environment. An empty field matches every value.
 type Cluster struct {
 	Name      string `json:"name"`
 	Env       string `json:"env"`
@@ -26,15 +26,15 @@ type Cluster struct {
 	Properties map[string]string `json:"properties"`
 }
 
-// A Property is a connector property that stores a size: the size times Factor; zero means
-// 1.
+// A Property is a connector property that stores a size, multiplied by Factor. A Factor of
+// zero means 1.
 type Property struct {
 	Name   string `json:"name"`
 	Factor int64  `json:"factor"`
 }
 
-// Sizes lists the properties in which each size is stored. The current value of a size is
-// read from its first property.
+// Sizes lists the connector properties that store each size. A Handler reads the current
+// value of a size from the first property in its list.
 type Sizes struct {
 	CPU            []Property `json:"cpu"`
 	Memory         []Property `json:"memory"`
@@ -42,10 +42,10 @@ type Sizes struct {
 	Replicas       []Property `json:"replicas"`
 }
 
-// DefaultSizes returns Sizes for Debezium connectors. Kafka Connect does not allocate CPU
-// and memory to connectors, so these sizes set what uses most of them: the snapshot
-// threads, and the queue between database and Kafka (memory is in MiB). The queue must be
-// longer than a batch, so it grows with the package size.
+// DefaultSizes returns the Sizes for Debezium connectors. Kafka Connect does not allocate
+// CPU and memory to connectors. These sizes therefore set the largest consumers of CPU and
+// memory: the snapshot threads, and the queue between the database and Kafka. Memory is in
+// MiB. The queue must be longer than a batch, so it grows with the package size.
 func DefaultSizes() Sizes {
 	return Sizes{
 		CPU:            []Property{{Name: "snapshot.max.threads"}},
@@ -55,7 +55,7 @@ func DefaultSizes() Sizes {
 	}
 }
 
-// GTIDNames contains the names of the fields for a position in connector offsets.
+// GTIDNames contains the names of the offset fields that store a connector's GTID position.
 type GTIDNames struct {
 	GTID string `json:"gtid"` // set of transactions that were read
 	// Within lists the fields that count events read of the transaction after these. Setting a
@@ -63,7 +63,8 @@ type GTIDNames struct {
 	Within []string `json:"within"`
 }
 
-// DefaultGTIDNames returns the names that Debezium's connectors for MySQL and MariaDB use.
+// DefaultGTIDNames returns the field names that Debezium's connectors for MySQL and MariaDB
+// use.
 func DefaultGTIDNames() GTIDNames { return GTIDNames{GTID: "gtids", Within: []string{"event", "row"}} }
 
 // Config configures a Handler. Only Clusters is required.

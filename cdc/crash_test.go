@@ -110,8 +110,8 @@ func TestFailedAndRetried(t *testing.T) {
 	}
 }
 
-// A connector that has read on keeps what it has read when the move was
-// complete but not recorded: its copy is not set back.
+// A connector keeps its newer position if the move was complete but not recorded: its copy
+// is not set back.
 func TestACopyThatRunsIsNotSetBack(t *testing.T) {
 	r, _, _ := examples[7].begin(t, connecttest.Options{}, nil)
 	if r.op.BatchType != cdc.BatchSwitchAZ {

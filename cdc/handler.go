@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 )
 
-// A Handler performs operations on the connectors of its clusters.
+// A Handler performs operations on the connectors in its clusters.
 type Handler struct {
 	config  Config
 	clients []*client
 }
 
-// New returns a handler. It sends no requests to the clusters.
+// New returns a handler with the given configuration. It does not send requests to the
+// clusters.
 func New(config Config) (*Handler, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -24,7 +25,7 @@ func New(config Config) (*Handler, error) {
 	return h, nil
 }
 
-// Operations returns all operations of the handler.
+// Operations returns all operations that the handler supports.
 func (h *Handler) Operations() []Operation {
 	return []Operation{
 		h.startOperation(), h.stopOperation(), h.changeConfigOperation(), h.resetGTIDOperation(),

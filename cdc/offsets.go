@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// An Offset is the read position of a connector in one partition of its source. A null
-// Offset stands for a removed partition.
+// An Offset is a connector's read position in one partition of its source. A null Offset
+// marks a removed partition.
 type Offset struct {
 	Partition json.RawMessage `json:"partition"`
 	Offset    json.RawMessage `json:"offset"`

@@ -32,7 +32,7 @@ const (
 	resetTimeout   = 480 * time.Second
 )
 
-// Task is the input of an operation: one target of a batch.
+// Task is the input to an operation: one target of a batch.
 type Task struct {
 	BatchID    int64
 	BatchType  string
@@ -48,7 +48,7 @@ type Task struct {
 	Undo       bool // whether the task is being undone
 }
 
-// An Operation is the action on targets of one type in batches of one type.
+// An Operation is the action that batches of one type perform on targets of one type.
 type Operation struct {
 	TargetType string
 	BatchType  string

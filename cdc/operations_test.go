@@ -11,7 +11,7 @@ import (
 
 type fleetState = map[string]map[string]connecttest.Connector
 
-// example is an operation with what it makes of the fleet.
+// example is an operation with its effect on the fleet.
 type example struct {
 	name  string
 	batch string
@@ -97,7 +97,7 @@ func (e example) begin(t testing.TB, options connecttest.Options, change func(*c
 	return e.beginIn(w)
 }
 
-// beginIn begins anew in a world that is as it was.
+// beginIn starts over in an unchanged world.
 func (e example) beginIn(w *world) (r *run, initial, final fleetState) {
 	w.t.Helper()
 	initial = w.fleet.Snapshot()
@@ -134,8 +134,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// What is done counts as done, so that a repeat changes nothing. Of connectors
-// that are to be paused that is never known for sure.
+// A completed operation counts as done, so that a repeat changes nothing. For connectors to
+// be paused, this is never known for sure.
 func TestWhatIsDoneIsNotDoneAgain(t *testing.T) {
 	for _, e := range examples {
 		t.Run(e.name, func(t *testing.T) {

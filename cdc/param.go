@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Param is one half of a target's parameters: the wanted state or the previous state.
+// Param is one half of a target's parameters: either the desired state or the previous
+// state.
 type Param struct {
 	SwitchAZ        *SwitchAZ        `json:"switch_az,omitempty"`
 	ResetGTID       *ResetGTID       `json:"reset_gtid,omitempty"`
@@ -32,12 +33,12 @@ type SwitchRunSystem struct {
 	RunSystem string `json:"run_system"`
 }
 
-// ResetGTID contains the set of transactions to treat as already read.
+// ResetGTID contains the set of transactions that the connector treats as already read.
 type ResetGTID struct {
 	GTID string `json:"gtid"`
 }
 
-// ChangeConfig contains the size of a connector. Nil fields stay unchanged.
+// ChangeConfig contains the new sizes of a connector. Sizes that are nil stay unchanged.
 type ChangeConfig struct {
 	CPU            *int64 `json:"cpu,omitempty"`
 	Memory         *int64 `json:"memory,omitempty"` // MiB
@@ -45,8 +46,8 @@ type ChangeConfig struct {
 	Replicas       *int64 `json:"replicas,omitempty"`
 }
 
-// MigratePanama is the migration record of a Panama job: the connector that is to replace
-// it.
+// MigratePanama is the migration record of a Panama job. It describes the connector that
+// replaces the job.
 type MigratePanama struct {
 	Connector string     `json:"connector,omitempty"`  // name of the connector; default: name of the target
 	AZ        string     `json:"az,omitempty"`         // default: availability zone of the batch
@@ -57,11 +58,11 @@ type MigratePanama struct {
 	Start   *bool    `json:"start,omitempty"`   // default true
 }
 
-// Properties is the config of a connector. Numbers and booleans in JSON are converted to
-// strings as written.
+// Properties is a connector's configuration. Unmarshalling from JSON converts numbers and
+// booleans to strings as written.
 type Properties map[string]string
 
-// UnmarshalJSON reads an object with scalar values.
+// UnmarshalJSON decodes a JSON object whose values are scalars.
 func (p *Properties) UnmarshalJSON(raw []byte) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Register adds the handlers for all operations to a node's mux.
+// Register registers the handlers of all operations with mux.
 func (h *Handler) Register(mux *fairlead.Mux) {
 	for _, op := range h.Operations() {
 		batch.Handle(mux, op.adapt())

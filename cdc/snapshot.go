@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// A Snapshot is the state of a connector before an operation.
+// A Snapshot is a connector's state before an operation.
 type Snapshot struct {
 	Cluster  string            `json:"cluster"`
 	Name     string            `json:"name"`

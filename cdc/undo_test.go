@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
 )
 
-// at is the cluster of a connector after an example was done.
+// at returns the cluster of a connector after an example was performed.
 func (e example) at() string {
 	switch e.batch {
 	case cdc.BatchSwitchAZ:
@@ -186,7 +186,7 @@ func TestAPausedConnectorWithAFailedTaskStaysPaused(t *testing.T) {
 	}
 }
 
-// with is the example with a connector in another state.
+// with returns the example with a connector in another state.
 func (e example) with(state string) example {
 	e.state = state
 	return e

@@ -61,8 +61,8 @@ func newWorld(t testing.TB, options connecttest.Options, change func(*cdc.Config
 	return w
 }
 
-// orders is a connector of Debezium's with a secret in its config, a position
-// that no float can hold, and a partition without a GTID.
+// orders returns a Debezium connector with a secret in its config, a position that no float
+// can represent, and a partition without a GTID.
 func orders(state string) connecttest.Connector {
 	return connecttest.Connector{
 		State: state,
@@ -205,7 +205,7 @@ func shown(state map[string]map[string]connecttest.Connector) string {
 	return string(text)
 }
 
-// edited is a fleet's snapshot with a change.
+// edited returns a fleet's snapshot with a change.
 func edited(state map[string]map[string]connecttest.Connector, edit func(map[string]map[string]connecttest.Connector)) map[string]map[string]connecttest.Connector {
 	copied := map[string]map[string]connecttest.Connector{}
 	for cluster, connectors := range state {

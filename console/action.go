@@ -25,6 +25,8 @@ type action struct {
 	do     func(*visit) (done, error)
 	Files  bool                                           // whether the form accepts files
 	whatIf func(*visit) (*fairleadv1.WhatIfChange, error) // returns the change for a forecast of the effect; nil = no forecast
+	test   func(*visit) (*fairleadv1.Schedule, error)     // returns a schedule whose HTTP request can be sent as a test; nil = no test
+	Ask    string                                         // for a form that only asks for the forecast: API method that saves the input; empty = the form saves
 	Check  string                                         // label of a first step that shows the input as the API understands it; empty = no such step
 }
 
@@ -41,11 +43,12 @@ type done struct {
 // actForm is the data for a form's template.
 type actForm struct {
 	*action
-	Problem  string    // error of the last attempt; empty = no attempt yet
-	Checked  string    // mark of the input, if it was checked and is valid
-	Done     bool      // whether the action is done and Data is its result
-	Foreseen *foreseen // forecast of the effect; nil = not requested
-	Kept     []kept    // fields of the request, if the form itself cannot be shown
+	Problem  string      // error of the last attempt; empty = no attempt yet
+	Checked  string      // mark of the input, if it was checked and is valid
+	Done     bool        // whether the action is done and Data is its result
+	Foreseen *foreseen   // forecast of the effect; nil = not requested
+	Tested   *testedCall // result of a test request; nil = not requested
+	Kept     []kept      // fields of the request, if the form itself cannot be shown
 	Data     any
 }
 
@@ -116,8 +119,12 @@ func (c *Console) carryOut(w http.ResponseWriter, v *visit, a *action) {
 	if v.posted.Get("once") != "" {
 		v.ctx = withOnce(v.ctx, v.mark())
 	}
-	if a.whatIf != nil && v.posted.Get("what_if") != "" {
+	if a.whatIf != nil && (v.posted.Get("what_if") != "" || a.Ask != "" && v.posted.Get("save") == "") {
 		c.foresee(w, v, a)
+		return
+	}
+	if a.test != nil && v.posted.Get("test") != "" {
+		c.testCall(w, v, a)
 		return
 	}
 	if a.Check != "" && !v.checked() {

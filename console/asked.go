@@ -79,6 +79,21 @@ func (p *parameters) number(name string) int64 {
 	return n
 }
 
+// numbers returns a parameter of positive numbers that may be repeated.
+func (p *parameters) numbers(name string) (all []int64) {
+	for _, given := range p.texts(name) {
+		n, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || n <= 0 {
+			p.refuse(name, p.v.T("must be a number above 0"))
+		}
+		all = append(all, n)
+	}
+	if len(all) > windowJobs {
+		p.refuse(name, p.v.T("must select at most %s jobs", p.v.Num(windowJobs)))
+	}
+	return all
+}
+
 // integer returns a field that is an integer, possibly negative, or zero if it is empty.
 func (p *parameters) integer(name string) int32 {
 	given := p.text(name)

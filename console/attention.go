@@ -18,20 +18,21 @@ type concern struct {
 	Href   string // link to the affected object
 	Count  *count // number of affected rows; nil = not applicable
 	Remedy string
+	Acts   []act // buttons that carry the remedy out
 }
 
 const (
 	concernFailures = 200 // number of failed jobs that are read to find failing kinds
-	concernReady    = 100 // number of ready jobs that are read to find kinds that no node handles
+	concernReady    = 100 // number of ready jobs that are read if holds are not recorded
 	concernKinds    = 5   // maximum number of listed kinds
 )
 
 // attention returns everything that needs attention. Each part makes a bounded number of
 // queries.
 func (v *visit) attention(o *overview) (all []concern, err error) {
-	parts := []func(*overview) ([]concern, error){v.failingKinds, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
+	parts := []func(*overview) ([]concern, error){v.failingKinds, v.heldJobs, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
 	if v.Unbound() {
-		parts = append([]func(*overview) ([]concern, error){v.deadNodes, v.openBreakers, v.unhandledKinds, v.pausedQueues}, parts...)
+		parts = append([]func(*overview) ([]concern, error){v.deadNodes, v.openBreakers, v.pausedQueues, v.pausedKinds}, parts...)
 	}
 	for _, part := range parts {
 		some, err := part(o)
@@ -89,7 +90,8 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("Find the common cause of the errors, fix it, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
+			Remedy: v.T("Find the common cause of the errors, fix it, then run the jobs again."),
+			Acts:   []act{{Method: "CreateBulk", Href: v.bulkHref("retry", "state", "failed", "kind", kind, "finished_from", since), Label: v.T("Run all again")}},
 		})
 	}
 	return all, nil
@@ -116,35 +118,8 @@ func (v *visit) lateStarts(o *overview) ([]concern, error) {
 		ID: "late", State: "paused", Href: v.Href("/tenants"),
 		Text:   v.N(o.Usage.GetMissed(), "%s job missed its start-by time in the last minute.", "%s jobs missed their start-by time in the last minute."),
 		Remedy: v.T("Add nodes or slots, or raise the cap of the waiting tenant."),
+		Acts:   []act{{Href: v.Href("/holds", "last", "1h"), Label: v.T("Wait reasons")}},
 	}}, nil
-}
-
-// unhandledKinds returns the kinds of ready jobs that no live node handles.
-func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
-	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: concernReady})
-	if err != nil {
-		return nil, err
-	}
-	handled := map[string]bool{}
-	for _, node := range o.Nodes {
-		for _, kind := range node.GetKinds() {
-			handled[kind] = handled[kind] || !node.GetDead()
-		}
-	}
-	var foreign []*fairleadv1.Job
-	for _, job := range ready.GetItems() {
-		if !handled[job.GetKind()] {
-			foreign = append(foreign, job)
-		}
-	}
-	for _, kind := range commonKinds(foreign) {
-		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
-		all = append(all, concern{
-			ID: "unhandled-" + kind, State: "failed", Text: v.T("No live node handles kind %s. Ready jobs of this kind:", kind), Count: &c, Href: v.Href("/nodes"),
-			Remedy: v.T("Start a program that registers a handler for this kind, or cancel the jobs."),
-		})
-	}
-	return all, nil
 }
 
 // waitingBatches returns batches that wait for a person.
@@ -154,10 +129,12 @@ func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 		switch {
 		case b.GetAwaiting():
 			one.Text = v.T("The canary of batch %s has finished and is waiting for approval.", b.GetName())
-			one.Remedy = v.T("Review its tasks, then approve it: fairlead batch approve %s", text(b.GetId()))
+			one.Remedy = v.T("Review its tasks, then approve it.")
+			one.Acts = []act{{Method: "ApproveBatch", Href: v.To("/batches", b.GetId()) + "/approve", Label: v.T("Approve")}}
 		case b.GetPaused():
 			one.Text = v.T("Batch %s is paused.", b.GetName())
-			one.Remedy = v.T("Resume it: fairlead batch resume %s", text(b.GetId()))
+			one.Remedy = v.T("No further tasks start until you resume it.")
+			one.Acts = []act{{Method: "ResumeBatch", Href: v.To("/batches", b.GetId()) + "/resume", Label: v.T("Resume")}}
 		default:
 			continue
 		}
@@ -172,7 +149,8 @@ func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 		if s.GetState() == "waiting" {
 			all = append(all, concern{
 				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s is waiting at its gate.", s.GetName()),
-				Remedy: v.T("Open the gate: fairlead sweep open %s", s.GetId()),
+				Remedy: v.T("The sweep starts when the business or a user opens the gate."),
+				Acts:   []act{{Method: "OpenSweep", Href: v.To("/sweeps", s.GetId()) + "/open", Label: v.T("Open gate")}},
 			})
 		}
 	}

@@ -24,9 +24,11 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		case node.GetDead():
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")
+			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
 			one.State, one.Text = "paused", v.T("Node %s missed its heartbeat.", nodeTitle(node))
 			one.Remedy = v.T("The node may be overloaded, suspended or cut off from the database. Its jobs are reclaimed when its lease expires.")
+			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
 		default:
 			continue
 		}
@@ -60,6 +62,7 @@ func (v *visit) openBreakers(*overview) (all []concern, err error) {
 		all = append(all, concern{
 			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("Calls to %s are suspended because too many failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
 			Remedy: v.T("Calls resume when the target responds again. Next attempt: %s.", v.clock(b.GetOpenUntil().AsTime())),
+			Acts:   []act{{Href: v.Href("/jobs", "kind", "http", "state", "scheduled"), Label: v.T("Waiting jobs")}},
 		})
 	}
 	return all, nil
@@ -78,7 +81,8 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
 			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in this queue:", q.GetName()), Count: &c, Href: v.Href("/queues"),
-			Remedy: v.T("Resume it: fairlead queue resume %s", shellWord(q.GetName())),
+			Remedy: v.T("No job in it starts until you resume it."),
+			Acts:   []act{v.resumeAct("ResumeQueue", "/queues", q.GetName())},
 		})
 		if len(all) == concernKinds {
 			return all, nil
@@ -87,19 +91,58 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	return all, nil
 }
 
-// pausedTenants returns the paused tenants among the first tenants by name.
-func (v *visit) pausedTenants(*overview) (all []concern, err error) {
-	tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
+// pausedKinds returns the paused kinds.
+func (v *visit) pausedKinds(*overview) (all []concern, err error) {
+	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 	if err != nil {
 		return nil, err
 	}
-	for _, tenant := range tenants.GetItems() {
-		if tenant.GetPaused() && len(all) < concernKinds {
-			all = append(all, concern{
-				ID: "tenant-paused-" + tenant.GetName(), State: "paused", Text: v.T("Tenant %s is paused.", tenant.GetName()), Href: v.To("/tenants", tenant.GetName()),
-				Remedy: v.T("Resume it: fairlead tenant resume %s", shellWord(tenant.GetName())),
-			})
+	for _, kind := range kinds.GetItems() {
+		if !kind.GetPaused() || len(all) == concernKinds {
+			continue
 		}
+		c, err := v.heldCount("ready", "kind", kind.GetName())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, concern{
+			ID: "kind-paused-" + kind.GetName(), State: "paused", Text: v.T("Kind %s is paused. Ready jobs of this kind:", kind.GetName()), Count: &c, Href: v.Href("/queues") + "#kinds",
+			Remedy: v.T("No job of this kind starts until you resume it."),
+			Acts:   []act{v.resumeAct("ResumeKind", "/kinds", kind.GetName())},
+		})
+	}
+	return all, nil
+}
+
+// pausedTenants returns the paused tenants. Viewers who are bound to tenants see only
+// declared ones.
+func (v *visit) pausedTenants(o *overview) (all []concern, err error) {
+	var paused []string
+	for _, usage := range o.usages {
+		if usage.GetPaused() {
+			paused = append(paused, usage.GetTenant())
+		}
+	}
+	if v.Bound() {
+		tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, tenant := range tenants.GetItems() {
+			if tenant.GetPaused() {
+				paused = append(paused, tenant.GetName())
+			}
+		}
+	}
+	for _, name := range paused[:min(len(paused), concernKinds)] {
+		one := concern{
+			ID: "tenant-paused-" + name, State: "paused", Text: v.T("Tenant %s is paused.", name), Href: v.To("/tenants", name),
+			Remedy: v.T("None of its jobs start until it is resumed."),
+		}
+		if v.Unbound() {
+			one.Acts = []act{v.resumeAct("ResumeTenant", "/tenants", name)}
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// post sends a form, and returns what it is answered with, which must have the status.
+// post submits a form and returns the response, which must have the status.
 func (r *rig) post(status int, path string, form url.Values, cookies ...string) string {
 	r.Helper()
 	answer := r.ask(http.MethodPost, path, form, cookies...)
@@ -23,7 +23,7 @@ func (r *rig) post(status int, path string, form url.Values, cookies ...string) 
 	return string(body)
 }
 
-// batch is one as it is now.
+// batch returns the current state of a batch.
 func (r *rig) batch(id int64) *batch.Batch {
 	r.Helper()
 	b, err := batch.NewClient(r.store).Get(r.Context(), id)
@@ -33,7 +33,7 @@ func (r *rig) batch(id int64) *batch.Batch {
 	return &b
 }
 
-// slow starts a batch of which one task was done, and the others wait.
+// slow starts a batch with one completed task. The others wait.
 func (r *rig) slow(walls int) {
 	r.Helper()
 	b := r.paint(batch.Batch{Name: "slow", Rate: 0.0001}, walls)

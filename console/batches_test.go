@@ -16,7 +16,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// newPainters is a rig whose node, once it runs, paints walls; every third is wet.
+// newPainters returns a rig whose node, once it runs, paints walls. Every third wall is
+// wet.
 func newPainters(t *testing.T, auth bool) *rig {
 	mux := fairlead.NewMux()
 	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: func(_ context.Context, task batch.TaskArgs) error {
@@ -63,7 +64,7 @@ func (r *rig) paint(b batch.Batch, walls int) batch.Batch {
 	return b
 }
 
-// painted is paint that waits until the batch has completed.
+// painted calls paint and waits until the batch has completed.
 func (r *rig) painted(b batch.Batch, walls int) batch.Batch {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), patience.Limit)
@@ -77,7 +78,7 @@ func (r *rig) painted(b batch.Batch, walls int) batch.Batch {
 
 func TestWithoutBatchesThePageTellsHowToMakeOne(t *testing.T) {
 	r := newRig(t, false, nil)
-	r.shows(r.page(200, "/batches"), "No batches yet", "fairlead batch create -f targets.csv")
+	r.shows(r.page(200, "/batches"), "No batches yet", `href="/new/batch?next=`)
 	r.shows(r.page(200, "/batches?name=x"), "No matching batches")
 }
 

@@ -114,3 +114,11 @@ func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
 	}
 	return v.link("/jobs", query)
 }
+
+// selectionNames are the labels of buttons for selected rows.
+var selectionNames = map[string]string{
+	"retry": "Run again", "run": "Run now", "prioritize": "Change priority", "move": "Move", "cancel": "Cancel", "delete": "Delete",
+}
+
+// SelectionName returns the label of the button for an action on selected rows.
+func (v *visit) SelectionName(action string) string { return v.T(selectionNames[action]) }

@@ -39,7 +39,7 @@ type bulkButton struct{ Action, Href string }
 // bulkButtons returns the buttons of a list of jobs. A list with filters that only the
 // console supports has none, and neither has a list of all jobs in all states.
 func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
-	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.State) == 0 && !f.chooses() {
+	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.Id) > 0 || len(f.State) == 0 && !f.chooses() {
 		return nil
 	}
 	filter := filterQuery(filterOf(f.ListJobsRequest))
@@ -55,10 +55,20 @@ func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
 	return buttons
 }
 
+// bulkActionsOn returns the actions that are possible on at least one of some jobs.
+func bulkActionsOn(jobs []*fairleadv1.Job) (actions []string) {
+	for _, b := range bulkStates {
+		if slices.ContainsFunc(jobs, func(job *fairleadv1.Job) bool { return slices.Contains(b.states, job.GetState()) }) {
+			actions = append(actions, b.action)
+		}
+	}
+	return actions
+}
+
 // filterOf converts the filter of a list of jobs to that of a bulk action.
 func filterOf(list *fairleadv1.ListJobsRequest) *fairleadv1.JobFilter {
 	return &fairleadv1.JobFilter{
-		State: list.GetState(), Kind: list.GetKind(), Queue: list.GetQueue(), Tenant: list.GetTenant(), Key: list.GetKey(),
+		State: list.GetState(), Kind: list.GetKind(), Queue: list.GetQueue(), Tenant: list.GetTenant(), Key: list.GetKey(), Id: list.GetId(),
 		From: list.GetFrom(), To: list.GetTo(), FinishedFrom: list.GetFinishedFrom(),
 	}
 }
@@ -75,6 +85,9 @@ func filterQuery(f *fairleadv1.JobFilter) url.Values {
 				query.Add(name, value)
 			}
 		}
+	}
+	for _, id := range f.GetId() {
+		query.Add("id", text(id))
 	}
 	return query
 }
@@ -108,6 +121,9 @@ func loadBulkForm(v *visit) (any, error) {
 		query.Set("like", ask.GetCause())
 	}
 	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
+	if n := len(query["id"]); n > 0 {
+		form.Chosen = append(form.Chosen, v.N(n, "%s selected job", "%s selected jobs"))
+	}
 	for _, by := range []struct{ name, label string }{
 		{"state", v.T("State")}, {"kind", v.T("Kind")}, {"queue", v.T("Queue")}, {"tenant", v.T("Tenant")}, {"key", v.T("Key")},
 		{"from", v.T("Created after")}, {"to", v.T("Created before")}, {"finished_from", v.T("Finished after")}, {"like", v.T("Error")},
@@ -136,6 +152,9 @@ func (v *visit) chosen(name, value string) string {
 // button.
 func (v *visit) newBulk() (*fairleadv1.NewBulk, string, error) {
 	raw := v.Get("filter")
+	if ids := v.All("id"); raw == "" && len(ids) > 0 { // selected rows
+		raw = url.Values{"id": ids}.Encode()
+	}
 	if sent := v.posted.Get("filter"); sent != "" {
 		raw = sent
 	}

@@ -23,7 +23,7 @@ func (r *rig) send(status int, path string, form url.Values, cookies ...string) 
 	return string(body)
 }
 
-// opened is what a form sends if nothing is typed into it.
+// opened returns the values that a form sends without any input.
 func (r *rig) opened(path string) url.Values {
 	r.Helper()
 	form := url.Values{}
@@ -178,7 +178,8 @@ func TestANewLimitBeginsEmptyAndOneThatChangedIsNotRemoved(t *testing.T) {
 	r.shows(r.send(http.StatusConflict, "/limits/global/remove", form), "Changed by someone else. The current value is 9.")
 }
 
-// TestATenantWhoseJobsHaveEndedHasAPage is of one that is not declared: its jobs lead there.
+// TestATenantWhoseJobsHaveEndedHasAPage covers an undeclared tenant, to whose page its jobs
+// link.
 func TestATenantWhoseJobsHaveEndedHasAPage(t *testing.T) {
 	r := newRig(t, false, nil)
 	job := &fairlead.Job{Kind: "noop", Tenant: "past"}

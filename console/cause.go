@@ -35,9 +35,8 @@ type tenantShare struct {
 }
 
 const (
-	causeWindows = 4  // number of windows of windowJobs that are read
-	causeRows    = 20 // number of listed jobs
-	causeTicks   = 8
+	causeRows  = 20 // number of listed jobs
+	causeTicks = 8
 )
 
 // causeSpans lists the periods of the page.
@@ -94,13 +93,13 @@ func loadCause(v *visit) (any, error) {
 func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 	var ended []time.Time
 	places := map[string]int{}
-	for range causeWindows {
-		jobs, next, err := v.readJobs(filter, windowJobs)
+	for range failureWindows {
+		page, err := v.readJobs(filter, windowJobs)
 		if err != nil {
 			return err
 		}
-		p.Looked += len(jobs)
-		for _, job := range jobs {
+		p.Looked += len(page.jobs)
+		for _, job := range page.jobs {
 			if cause.Of(job.GetError()) != p.Like {
 				continue
 			}
@@ -117,8 +116,8 @@ func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 			}
 			p.Tenants[place].N++
 		}
-		filter.PageToken, p.More = next, next != ""
-		if next == "" {
+		filter.PageToken, p.More = page.next, page.next != ""
+		if !p.More {
 			break
 		}
 	}

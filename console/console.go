@@ -11,7 +11,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Options configures a console. The zero value is a console at "/" of a server without TLS.
+// Options configures a console. The zero value configures a console that is mounted at "/" on
+// a server without TLS.
 type Options struct {
 	// Prefix is the path under which the console is mounted, such as "/ops/fairlead". The
 	// handler expects requests that include the prefix, as http.ServeMux passes them on.
@@ -29,7 +30,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Console is the handler of all pages.
+// Console serves the web console. It is an http.Handler.
 type Console struct {
 	options   Options
 	api       http.Handler
@@ -45,7 +46,7 @@ type Console struct {
 	now       func() time.Time
 }
 
-// New returns the console of a service. It calls the API in process.
+// New returns a console for the API that api serves. The console calls api in process.
 func New(api http.Handler, options Options) (*Console, error) {
 	options.Prefix = strings.TrimSuffix(options.Prefix, "/")
 	if options.Prefix != "" && !strings.HasPrefix(options.Prefix, "/") {

@@ -12,7 +12,7 @@ var (
 	nextLink  = regexp.MustCompile(`<a href="([^"]*)" rel="next"`)
 )
 
-// countLinks are the links of a page that count rows, with how many that is.
+// countLinks returns the links of a page that count rows, with the numbers.
 func (r *rig) countLinks(page string) map[string]int {
 	all := map[string]int{}
 	for _, found := range countLink.FindAllStringSubmatch(page, -1) {
@@ -25,7 +25,7 @@ func (r *rig) countLinks(page string) map[string]int {
 	return all
 }
 
-// rowsOf is how many rows a list has, over all its pages.
+// rowsOf returns the number of rows of a list, over all its pages.
 func (r *rig) rowsOf(path string) (n int) {
 	r.Helper()
 	for path != "" {

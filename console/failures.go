@@ -7,22 +7,29 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 const (
-	failureGroups  = 100 // maximum number of groups shown
-	failureTenants = 5   // maximum number of tenants listed per group
+	failureGroups  = 100            // maximum number of groups shown
+	failureTenants = 5              // maximum number of tenants listed per group
+	failureWindows = 20             // number of windows of windowJobs that a page reads
+	failureSpan    = 24 * time.Hour // period that the page covers by default
 )
 
-// failures groups the failed jobs of one window.
+// failures groups the failed jobs of a period.
 type failures struct {
 	Groups   []failureGroup
 	Cut      bool // whether there are more groups than shown
 	Filtered bool
-	Any      bool // whether any jobs were read
-	Old, New time.Time
+	From     time.Time // start of the period
+	Jobs     int       // number of jobs read
+	Old      time.Time // creation time of the oldest of them
+	Search   *search   // progress while nothing has been found, otherwise nil
 	Pages    map[string]any
 }
 
@@ -50,24 +57,34 @@ func loadFailures(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	jobs, next, err := v.readJobs(filter, windowJobs)
+	f := &failures{Pages: map[string]any{"first": "", "next": ""}}
+	f.Filtered = len(filter.Kind)+len(filter.Tenant)+len(filter.Queue) > 0 || filter.FinishedFrom != nil
+	if filter.FinishedFrom == nil { // to the minute: a link keeps its meaning for as long
+		filter.FinishedFrom = timestamppb.New(v.Now.Add(-failureSpan).Truncate(time.Minute))
+	}
+	f.From = filter.FinishedFrom.AsTime()
+	read, err := v.readFailures(filter)
 	if err != nil {
 		return nil, err
 	}
-	f := &failures{Groups: groupFailures(jobs), Any: len(jobs) > 0, Pages: map[string]any{"first": "", "next": ""}}
-	f.Filtered = len(filter.Kind)+len(filter.Tenant)+len(filter.Queue) > 0 || filter.FinishedFrom != nil
+	jobs := read.jobs
+	f.Groups, f.Jobs = groupFailures(jobs), len(jobs)
 	if filter.PageToken != "" {
 		f.Pages["first"] = v.Here()
 	}
-	if next != "" {
-		f.Pages["next"] = v.Here("page", next)
+	if read.next != "" {
+		f.Pages["next"] = v.Here("finished_from", filter.FinishedFrom, "page", read.next)
+	}
+	if f.Jobs == 0 && read.next != "" {
+		if f.Search, err = v.searchOn(read, text(f.Pages["next"])); err != nil {
+			return nil, err
+		}
 	}
 	if len(f.Groups) > failureGroups {
 		f.Groups, f.Cut = f.Groups[:failureGroups], true
 	}
-	if f.Any {
-		newest, oldest := jobs[0], jobs[len(jobs)-1]
-		f.Old, f.New = moment(oldest.GetCreatedAt()), moment(newest.GetCreatedAt())
+	if f.Jobs > 0 {
+		f.Old = moment(jobs[f.Jobs-1].GetCreatedAt())
 	}
 	from, to := endsOf(jobs)
 	for i := range f.Groups {
@@ -77,6 +94,23 @@ func loadFailures(v *visit) (any, error) {
 		group.Href = v.causeHref(group.Kind, group.Like, filter)
 	}
 	return f, nil
+}
+
+// readFailures reads the failed jobs of one page, one window at a time.
+func (v *visit) readFailures(filter *fairleadv1.ListJobsRequest) (all foundJobs, err error) {
+	window := proto.CloneOf(filter)
+	for range failureWindows {
+		page, err := v.readJobs(window, windowJobs)
+		if err != nil {
+			return foundJobs{}, err
+		}
+		all = foundJobs{append(all.jobs, page.jobs...), page.next, page.searched}
+		if page.next == "" {
+			break
+		}
+		window.PageToken = page.next
+	}
+	return all, nil
 }
 
 // endsOf returns the times of the first and last end among jobs.

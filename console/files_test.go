@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is not ours is what its authors published, with its licence.
+// Third-party files are unchanged and include their licence.
 func TestVendoredFilesAreAsTheyWerePublished(t *testing.T) {
 	list, err := files.Open("static/vendor/checksums.txt")
 	if err != nil {

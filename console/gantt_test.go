@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// minutes is a time of the tests.
+// minutes returns the time that is m minutes after noon.
 func minutes(m float64) time.Time { return noon.Add(time.Duration(m * float64(time.Minute))) }
 
 // layHour lays jobs of one hour.

@@ -13,7 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// plansOf are schedules by their cron expressions.
+// plansOf returns schedules with the given cron expressions.
 func plansOf(t *testing.T, crons ...string) (plans []*plan) {
 	t.Helper()
 	for i, expr := range crons {

@@ -6,16 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// jobPage is the page of a job as people read it.
+// jobPage returns the visible text of a job's page.
 func (r *rig) jobPage(job *fairlead.Job, cookies ...string) string {
 	r.Helper()
 	return html.UnescapeString(r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID), cookies...))
@@ -33,35 +37,35 @@ func TestAJobPageSaysWhyItDoesNotRun(t *testing.T) {
 	if err := r.jobs.PauseTenant(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
 	}
-	r.shows(r.jobPage(later), "Why is it not running?", "The job is not due until", "in 3h", "fairlead job run "+fmt.Sprint(later.ID))
-	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 slots are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), "fairlead limit set kind:noop --per-key 2")
-	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `fairlead queue resume 'it'\''s'`, `href="/jobs?queue=it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
+	r.shows(r.jobPage(later), "Why is it not running?", "The job is not due until", "in 3h", fmt.Sprintf(`href="/jobs/%d/run?next=`, later.ID))
+	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 slots are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), `href="/limits/kind:noop/edit?next=`, "Allow more")
+	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `href="/queues/it%27s/resume?next=`, `href="/tenants/acme/resume?next=`, `href="/jobs?queue=it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
 		`No live node that accepts jobs serves queue "it's" and handles kind "noop".`, `href="/nodes"`, "No estimated start time.")
 	r.shows(r.jobPage(paused, "lang", "zh"), `队列 "it's" 已暂停。`, "为什么没有运行？")
 }
 
 func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 	r := newRig(t, false, nil)
-	v := r.console.visit(httpRequest(r), &viewer{Role: "viewer"})
+	v := r.console.visit(httpRequest(r), &viewer{Role: "operator"})
 	job := &fairleadv1.Job{Id: 7, Kind: "k", Queue: "q", Crashes: 2, ScheduleId: 3}
 	for _, test := range []struct {
 		obstacle *fairleadv1.Obstacle
 		want     string
 	}{
 		{&fairleadv1.Obstacle{Code: "queued"}, "The job is waiting for an earlier run of its schedule to finish."},
-		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 slots are taken. fairlead tenant update acme --max-running N`},
-		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 slots are taken. fairlead limit set global --max-running N`},
-		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": no more jobs can start at this rate until 2030-01-02 12:00. fairlead limit set queue:q --rate N`},
-		{&fairleadv1.Obstacle{Code: "paused", Scope: "kind", Name: "k"}, `Kind "k" is paused.`},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 slots are taken. /tenants/acme/edit`},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 slots are taken. /limits/global/edit`},
+		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": no more jobs can start at this rate until 2030-01-02 12:00. /limits/queue:q/edit`},
+		{&fairleadv1.Obstacle{Code: "paused", Scope: "kind", Name: "k"}, `Kind "k" is paused. /kinds/k/resume`},
 		{&fairleadv1.Obstacle{Code: "no_slot"}, "All slots on eligible nodes are busy."},
 		{&fairleadv1.Obstacle{Code: "suspect"}, "Nodes died 2 times while running this job, so it does not run at the same time as other crash suspects."},
-		{&fairleadv1.Obstacle{Code: "in_line"}, "At least 10,000 jobs are ahead. fairlead job priority 7 10"},
+		{&fairleadv1.Obstacle{Code: "in_line"}, "At least 10,000 jobs are ahead. /jobs/7/priority"},
 		{&fairleadv1.Obstacle{Code: "unheard_of", Text: "as the API says"}, "as the API says"},
 	} {
 		told := v.explain(job, test.obstacle, mostAhead)
 		got := told.Text
-		if told.Command != "" {
-			got += " " + told.Command
+		for _, act := range told.Acts {
+			got += " " + act.Href
 		}
 		if got != test.want {
 			t.Errorf("%s is %q, want %q", test.obstacle.GetCode(), got, test.want)
@@ -76,7 +80,7 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 	}
 }
 
-// httpRequest is a request of a page.
+// httpRequest returns a request for a page.
 func httpRequest(r *rig) *http.Request {
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "/", nil)
 	if err != nil {
@@ -139,4 +143,30 @@ func TestATraceIsNamedByItsIDAlone(t *testing.T) {
 			t.Errorf("%q is of trace %q, want %q", given, got, want)
 		}
 	}
+}
+
+func TestAJobPageShowsTheCallOfTheLastAttempt(t *testing.T) {
+	var calls atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			http.Error(w, "too many at first", http.StatusTooManyRequests)
+			return
+		}
+		_, _ = io.WriteString(w, "welcome at last")
+	}))
+	defer target.Close()
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := fairlead.NewMux()
+	httpcall.New(httpcall.Options{Guard: guard}).Register(kinds)
+	r := newRig(t, false, kinds)
+	job := &fairlead.Job{Kind: httpcall.Kind, Args: []byte(`{"url":"` + target.URL + `"}`), Retry: &fairlead.Retry{Base: time.Millisecond}}
+	r.enqueue(job)
+	r.run()
+	r.await(1)
+	page := r.jobPage(job)
+	r.shows(page, "status 200", "welcome at last", "429")
+	r.hides(page, "status 429")
 }

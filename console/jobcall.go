@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -9,13 +10,14 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// httpCall is the stored part of a job's last HTTP call. Secrets were removed before it was
-// stored.
+// httpCall is the stored record of an HTTP call. Secrets were removed before it was stored.
 type httpCall struct {
 	Status     int          `json:"status"`
 	DurationMS int64        `json:"duration_ms"`
 	Class      string       `json:"error_class"`
 	Error      string       `json:"error"`
+	Attempt    int          `json:"attempt"`
+	At         time.Time    `json:"at"`
 	Request    httpMessage  `json:"request"`
 	Response   *httpMessage `json:"response"`
 }
@@ -38,14 +40,17 @@ func (m httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers
 // Bytes returns the body, for display as a document.
 func (m httpMessage) Bytes() []byte { return []byte(m.Body) }
 
-// callOf returns the last call of a job, or nil if it made none. The call is the job's
-// output if it succeeded at once, and otherwise its progress.
-func callOf(job *fairleadv1.Job) *httpCall {
+// callOf returns the newest stored call of a job, or nil if the job made none. A failed
+// call is stored as progress, which stays when a later attempt stores its call as output.
+func callOf(job *fairleadv1.Job) (newest *httpCall) {
 	for _, document := range [][]byte{job.GetReported(), job.GetProgress(), job.GetOutput()} {
 		var call httpCall
-		if len(document) > 0 && json.Unmarshal(document, &call) == nil && call.Request.Method != "" && call.Request.URL != "" {
-			return &call
+		if len(document) == 0 || json.Unmarshal(document, &call) != nil || call.Request.Method == "" || call.Request.URL == "" {
+			continue
+		}
+		if newest == nil || cmp.Or(cmp.Compare(call.Attempt, newest.Attempt), call.At.Compare(newest.At)) >= 0 {
+			newest = &call
 		}
 	}
-	return nil
+	return newest
 }

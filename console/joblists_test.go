@@ -64,7 +64,7 @@ var (
 	countHref = regexp.MustCompile(`href="([^"]*)" data-count="(\d+)"( data-more)?`)
 )
 
-// listed are the ids of the jobs of a list, from all of its pages.
+// listed returns the IDs of the jobs in a list, from all of its pages.
 func (r *rig) listed(path string, cookies ...string) (ids []string) {
 	r.Helper()
 	for pages := 0; path != ""; pages++ {
@@ -135,14 +135,22 @@ func TestTabsCountTheRowsThatTheyLeadTo(t *testing.T) {
 
 func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 	r := newRig(t, false, nil)
+	ended := jobsOf(2*tabCount+20, fairlead.Job{Kind: "noop"})
+	r.enqueue(ended...)
+	for _, job := range ended {
+		if err := r.jobs.Cancel(t.Context(), job.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.enqueue(jobsOf(2*tabCount+1, fairlead.Job{Kind: "noop"})...)
 	r.enqueue(jobsOf(7, fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)})...)
-	for path, want := range map[string]int{"/jobs": 0, "/jobs?kind=noop": 2} { // the service keeps those of all kinds
+	for path, want := range map[string]int{"/jobs": 1, "/jobs?kind=noop": 1, "/jobs?kind=noop&from=2020-01-01": 2} { // live jobs of a kind are counted in full
 		if _, stopped := r.countsHold(path); stopped != want {
 			t.Errorf("%s: %d counts stopped, want %d", path, stopped, want)
 		}
 	}
 	r.shows(r.page(http.StatusOK, "/jobs"), `state=scheduled" data-count="7">`)
+	r.shows(r.page(http.StatusOK, "/jobs?kind=noop"), `state=ready" data-count="1001">`, `state=cancelled" data-count="500" data-more>`)
 	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "This list is incomplete.")
 	if rows := r.listed("/jobs?at_most=70"); len(rows) != 70 {
 		t.Errorf("a list of at most 70 jobs has %d", len(rows))
@@ -151,26 +159,55 @@ func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 
 func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
 	r := newRig(t, false, nil)
-	jobs := jobsOf(windowJobs+20, fairlead.Job{Kind: "noop"})
+	jobs := jobsOf(2*windowJobs*windowsOfPage, fairlead.Job{Kind: "noop"})
 	r.enqueue(jobs...)
-	for _, i := range []int{3, 7, windowJobs + 5} {
+	last := len(jobs) - 1
+	found := []int{last - windowJobs*windowsOfPage - 5, last - windowJobs - 5, last - 3} // on the second page, and in two windows of the first
+	for _, i := range found {
 		if err := r.jobs.Cancel(t.Context(), jobs[i].ID, fmt.Sprintf("Order %d was lost", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first := r.page(http.StatusOK, "/jobs?text=order+5")
-	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("jobs #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are on the next page.")
+	first := r.page(http.StatusOK, fmt.Sprintf("/jobs?text=order+%d", found[1]))
+	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[found[1]].ID), fmt.Sprintf("jobs #%d to #%d", jobs[last-2*windowJobs+1].ID, jobs[last].ID), "Older jobs are on the next page.")
 	r.hides(first, "data-count")
-	want := []string{fmt.Sprint(jobs[windowJobs+5].ID), fmt.Sprint(jobs[7].ID), fmt.Sprint(jobs[3].ID)}
+	want := []string{fmt.Sprint(jobs[found[2]].ID), fmt.Sprint(jobs[found[1]].ID), fmt.Sprint(jobs[found[0]].ID)}
 	if got := r.listed("/jobs?like=Order+N+was+lost"); !slices.Equal(got, want) {
 		t.Errorf("%v have such an error, want %v", got, want)
 	}
 	if got := r.listed("/jobs?text=WAS+LOST&like=Order+N+was+lost&at_most=1"); !slices.Equal(got, want[:1]) {
 		t.Errorf("at most one of them is %v, want %v", got, want[:1])
 	}
-	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No matching errors")
+	edge := jobs[last-windowJobs*windowsOfPage+1].ID
+	r.shows(r.page(http.StatusOK, fmt.Sprintf("/jobs?text=order+%d", found[0])), `id="search"`, fmt.Sprintf("Nothing found down to job #%d. The newest job is #%d.", edge, jobs[last].ID), "Continue the search")
+	if got := r.searched(fmt.Sprintf("/jobs?text=order+%d", found[0])); !slices.Equal(got, want[2:]) {
+		t.Errorf("the search leads to %v, want %v", got, want[2:])
+	}
+	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere&page="), "Searching…")
 	if got := r.listed("/jobs?text=nowhere"); len(got) != 0 {
 		t.Errorf("%v are found", got)
+	}
+}
+
+var searchHref = regexp.MustCompile(`data-search="([^"]*)"`)
+
+// searched goes on with a search as the page does by itself, and returns the rows of the page on
+// which it ends.
+func (r *rig) searched(path string) (ids []string) {
+	r.Helper()
+	for pages := 0; ; pages++ {
+		if pages > 100 {
+			r.Fatalf("the search of %s has no end", path)
+		}
+		page := r.page(http.StatusOK, path)
+		next := searchHref.FindStringSubmatch(page)
+		if next == nil {
+			for _, row := range listRow.FindAllStringSubmatch(page, -1) {
+				ids = append(ids, row[1])
+			}
+			return ids
+		}
+		path = html.UnescapeString(next[1])
 	}
 }
 
@@ -183,16 +220,14 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	r.run()
 	r.await(555)
 	page := r.page(http.StatusOK, "/failures")
-	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older jobs are on the next page.", `href="/tenants/acme"`)
+	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "550 failed jobs since:", `href="/tenants/acme"`)
+	r.hides(page, "data-next")
 	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01": 3} {
 		if counts, _ := r.countsHold(path); counts != want {
 			t.Errorf("%s has %d groups, want %d", path, counts, want)
 		}
 	}
-	next := html.UnescapeString(nextHref.FindStringSubmatch(page)[1])
-	if counts, _ := r.countsHold(next); counts == 0 {
-		t.Error("the next window has no groups")
-	}
+	r.shows(r.page(http.StatusOK, "/failures?finished_from=2100-01-01"), "0 failed jobs since:", "No matching failures")
 	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No matching failures")
 }
 

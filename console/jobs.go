@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -12,8 +13,9 @@ import (
 )
 
 const (
-	listRows   = 50  // rows per page
-	windowJobs = 500 // jobs that a page reads for a text search
+	listRows      = 50  // rows per page
+	windowJobs    = 500 // jobs that are read at once for a text search
+	windowsOfPage = 4   // windows that a page reads until one has a match
 )
 
 // jobStates lists the states of jobs, in the order of a job's life.
@@ -27,9 +29,12 @@ type jobList struct {
 	Filtered bool     // whether there are filters other than the state
 	AtMost   bool     // whether the list ends where a count stopped
 	Window   *jobWindow
+	Search   *search // progress while nothing has been found, otherwise nil
+	Waiting  *waiting
 	Like     string
 	Pages    map[string]any
 	Bulk     []bulkButton
+	Chosen   []string // actions on selected rows
 }
 
 // jobTab links to the jobs in a state, or to all of them.
@@ -53,9 +58,14 @@ type jobFilter struct {
 // it.
 func (f *jobFilter) looks() bool { return f.text != "" || f.like != "" || f.downTo > 0 }
 
+// ofFailures reports whether the filter selects jobs that the failures page reads.
+func (f *jobFilter) ofFailures() bool {
+	return slices.Equal(f.State, []string{"failed"}) && f.FinishedFrom != nil
+}
+
 // chooses reports whether there are filters other than the state.
 func (f *jobFilter) chooses() bool {
-	return f.looks() || len(f.Kind)+len(f.Queue)+len(f.Tenant) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil
+	return f.looks() || len(f.Kind)+len(f.Queue)+len(f.Tenant)+len(f.Id) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil
 }
 
 // matches reports whether a job matches the filters that the API does not support.
@@ -75,7 +85,7 @@ func (v *visit) jobFilter() (*jobFilter, error) {
 	f := &jobFilter{ListJobsRequest: &fairleadv1.ListJobsRequest{
 		State: p.texts("state"), Kind: p.texts("kind"), Queue: p.texts("queue"), Tenant: p.texts("tenant"), Key: p.text("key"),
 		Batch: p.number("batch"), Schedule: p.number("schedule"), From: p.time("from"), To: p.time("to"), FinishedFrom: p.time("finished_from"),
-		PageToken: p.text("page"),
+		Id: p.numbers("id"), PageToken: p.text("page"),
 	}}
 	f.text, f.like, f.downTo, f.atMost = p.text("text"), p.text("like"), p.number("down_to"), p.number("at_most")
 	for _, state := range f.State {
@@ -86,6 +96,9 @@ func (v *visit) jobFilter() (*jobFilter, error) {
 	if f.Batch > 0 && f.Schedule > 0 {
 		p.refuse("batch", v.T("cannot be combined with schedule; specify only one of them"))
 	}
+	if f.Batch+f.Schedule > 0 && len(f.Id) > 0 {
+		p.refuse("id", v.T("cannot be combined with schedule or batch"))
+	}
 	return f, p.err()
 }
 
@@ -95,18 +108,27 @@ func loadJobs(v *visit) (any, error) {
 		return nil, err
 	}
 	list := &jobList{States: f.State, Like: f.like, AtMost: f.atMost > 0, Filtered: f.chooses()}
-	var next string
+	var page foundJobs
 	if f.looks() {
-		if list.Window, err = v.lookThrough(f); err != nil {
-			return nil, err
-		}
-		list.Jobs, next = list.Window.Found, list.Window.next
-	} else if list.Jobs, next, err = v.readJobs(f.ListJobsRequest, rowsOf(f)); err != nil {
+		list.Window, page, err = v.lookThrough(f)
+	} else {
+		page, err = v.readJobs(f.ListJobsRequest, rowsOf(f))
+	}
+	if err != nil {
 		return nil, err
 	}
-	list.Bulk = v.bulkButtons(f)
-	list.Pages = v.jobPages(f, int64(len(list.Jobs)), next)
-	list.Tabs, err = v.jobTabs(f, list.Jobs, next != "")
+	list.Jobs = page.jobs
+	list.Bulk, list.Chosen = v.bulkButtons(f), bulkActionsOn(list.Jobs)
+	list.Pages = v.jobPages(f, int64(len(list.Jobs)), page.next)
+	if len(list.Jobs) == 0 && page.next != "" {
+		if list.Search, err = v.searchOn(page, text(list.Pages["next"])); err != nil {
+			return nil, err
+		}
+	}
+	if list.Waiting, err = v.waitingOf(f, list.Jobs); err != nil {
+		return nil, err
+	}
+	list.Tabs, err = v.jobTabs(f, list.Jobs, page.next != "")
 	return list, err
 }
 
@@ -139,58 +161,77 @@ func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
 // each call reads a part of them.
 const readCalls = 2
 
-// readJobs reads up to rows jobs, fewer if they are hard to find or large, and returns the
-// token of the next page.
-func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*fairleadv1.Job, next string, err error) {
-	next = filter.GetPageToken()
+// foundJobs is a part of a list.
+type foundJobs struct {
+	jobs     []*fairleadv1.Job
+	next     string // token of the next page; empty on the last page
+	searched int64  // ID down to which jobs were searched
+}
+
+// readJobs reads up to rows jobs, fewer if they are hard to find or large.
+func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (read foundJobs, err error) {
+	read.next = filter.GetPageToken()
 	for range readCalls {
 		page, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
-			State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(),
+			State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(), Id: filter.GetId(),
 			From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
-			PageToken: next, PageSize: int32(rows - len(jobs)),
+			PageToken: read.next, PageSize: int32(rows - len(read.jobs)),
 		})
 		if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
-			return nil, "", refuse("page", v.T("is not a valid page token; omit it to get the first page"))
+			return foundJobs{}, refuse("page", v.T("is not a valid page token; omit it to get the first page"))
 		}
 		if err != nil {
-			return nil, "", err
+			return foundJobs{}, err
 		}
-		jobs, next = append(jobs, page.GetItems()...), page.GetNextPageToken()
-		if next == "" || len(jobs) >= rows {
+		read = foundJobs{append(read.jobs, page.GetItems()...), page.GetNextPageToken(), page.GetSearchedTo()}
+		if read.next == "" || len(read.jobs) >= rows {
 			break
 		}
 	}
-	return jobs, next, nil
+	return read, nil
 }
 
 // jobWindow is a part of the list that was read, with the jobs found in it.
 type jobWindow struct {
-	Found     []*fairleadv1.Job
 	Any       bool                   // whether any jobs were read
 	Old, New  *timestamppb.Timestamp // creation times of the oldest and the newest job read
 	First, ID int64                  // IDs of these jobs
-	next      string
 }
 
-// lookThrough reads the jobs of one window.
-func (v *visit) lookThrough(f *jobFilter) (*jobWindow, error) {
-	jobs, next, err := v.readJobs(f.ListJobsRequest, windowJobs)
-	if err != nil {
-		return nil, err
+// lookThrough reads one window after the other until one has a match.
+func (v *visit) lookThrough(f *jobFilter) (*jobWindow, foundJobs, error) {
+	w := &jobWindow{}
+	filter := proto.CloneOf(f.ListJobsRequest)
+	var found []*fairleadv1.Job
+	windows := windowsOfPage
+	if f.ofFailures() {
+		windows = failureWindows
 	}
-	w := &jobWindow{next: next}
-	for _, job := range jobs {
-		if job.GetId() < f.downTo {
-			w.next = ""
-			break
+	for range windows {
+		page, err := v.readJobs(filter, windowJobs)
+		if err != nil {
+			return nil, foundJobs{}, err
 		}
-		if !w.Any {
-			w.Any, w.New, w.ID = true, job.GetCreatedAt(), job.GetId()
+		for _, job := range page.jobs {
+			if job.GetId() < f.downTo {
+				page.next = ""
+				break
+			}
+			if !w.Any {
+				w.Any, w.New, w.ID = true, job.GetCreatedAt(), job.GetId()
+			}
+			w.Old, w.First = job.GetCreatedAt(), job.GetId()
+			if f.matches(job) && (f.atMost == 0 || int64(len(found)) < f.atMost) {
+				found = append(found, job)
+			}
 		}
-		w.Old, w.First = job.GetCreatedAt(), job.GetId()
-		if f.matches(job) && (f.atMost == 0 || int64(len(w.Found)) < f.atMost) {
-			w.Found = append(w.Found, job)
+		filter.PageToken = page.next
+		if page.jobs = found; len(found) > 0 || page.next == "" {
+			return w, page, nil
+		}
+		if page.searched < f.downTo {
+			return w, foundJobs{}, nil
 		}
 	}
-	return w, nil
+	return w, foundJobs{next: filter.GetPageToken(), searched: w.First}, nil
 }

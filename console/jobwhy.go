@@ -16,12 +16,12 @@ type why struct {
 
 // obstacle is one thing that keeps a job from starting, with a remedy.
 type obstacle struct {
-	Code    string
-	Text    string
-	Until   time.Time
-	Remedy  string
-	Command string // command that carries out the remedy
-	Links   []link
+	Code   string
+	Text   string
+	Until  time.Time
+	Remedy string
+	Acts   []act // buttons that carry out the remedy
+	Links  []link
 }
 
 // link is a link to another page.
@@ -71,7 +71,7 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 		if job.GetFailures() > 0 {
 			out.Text = v.T("The last attempt failed. The job is backing off until %s.", v.clock(out.Until))
 		}
-		out.Remedy, out.Command = v.T("Run the job now:"), "fairlead job run "+text(job.GetId())
+		out.Acts = v.jobActs(job, "run", "RunJob", v.T("Run now"))
 	case "queued":
 		out.Text = v.T("The job is waiting for an earlier run of its schedule to finish.")
 		if job.GetScheduleId() != 0 {
@@ -84,13 +84,13 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 	case "no_node":
 		out.Text = v.T("No live node that accepts jobs serves queue %q and handles kind %q.", job.GetQueue(), job.GetKind())
 		out.Remedy = v.T("Start a node or worker that handles this kind in this queue, or resume a draining node.")
-		out.Links = v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+		out.Links, out.Acts = v.forAll(link{v.T("Nodes"), v.Href("/nodes")}), v.jobActs(job, "move", "MoveJob", v.T("Move"))
 	case "at_cap":
 		out.Text = v.T("%s: %s of %s slots are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
-		v.limited(o, &out, "--max-running")
+		v.limited(o, &out, v.T("Raise the cap"))
 	case "over_rate":
 		out.Text = v.T("%s: no more jobs can start at this rate until %s.", v.owner(o), v.clock(out.Until))
-		v.limited(o, &out, "--rate")
+		v.limited(o, &out, v.T("Raise the rate"))
 	case "no_slot":
 		out.Text = v.T("All slots on eligible nodes are busy.")
 		out.Remedy, out.Links = v.T("The job will start when a slot is free. To start it sooner, add nodes or slots."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
@@ -98,7 +98,7 @@ func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64
 		out.Text = v.T("Nodes died %s times while running this job, so it does not run at the same time as other crash suspects.", v.Num(job.GetCrashes()))
 	case "in_line":
 		out.Text = v.goFirst(ahead)
-		out.Remedy, out.Command = v.T("Raise the priority to move it ahead:"), "fairlead job priority "+text(job.GetId())+" 10"
+		out.Remedy, out.Acts = v.T("A higher priority moves it ahead."), v.jobActs(job, "priority", "SetJobPriority", v.T("Priority"))
 	}
 	return out
 }
@@ -120,36 +120,42 @@ func (v *visit) goFirst(ahead int64) string {
 
 func (v *visit) atGate(job *fairleadv1.Job, o *fairleadv1.Obstacle, out *obstacle) {
 	out.Text = v.T("Concurrency key %q: %s of %s slots are taken.", o.GetName(), v.Num(o.GetUsed()), v.Num(o.GetCap()))
-	out.Remedy, out.Command = v.T("The job can start when one of these jobs finishes. To run more of them at the same time:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
+	out.Remedy, out.Acts = v.T("The job continues when one of these jobs finishes. The limit of the kind can allow more at once."), v.limitActs("kind", job.GetKind(), v.T("Allow more"))
 	for _, id := range o.GetBy() {
 		out.Links = append(out.Links, link{v.T("Job %s", text(id)), v.To("/jobs", id)})
 	}
 }
 
 func (v *visit) paused(o *fairleadv1.Obstacle, out *obstacle) {
+	list, method := "", ""
 	switch o.GetScope() {
 	case "queue":
-		out.Text, out.Command = v.T("Queue %q is paused.", o.GetName()), "fairlead queue resume "+shellWord(o.GetName())
+		out.Text, list, method = v.T("Queue %q is paused.", o.GetName()), "/queues", "ResumeQueue"
 	case "tenant":
-		out.Text, out.Command = v.T("Tenant %q is paused.", o.GetName()), "fairlead tenant resume "+shellWord(o.GetName())
+		out.Text, list, method = v.T("Tenant %q is paused.", o.GetName()), "/tenants", "ResumeTenant"
 	case "kind":
-		out.Text = v.T("Kind %q is paused.", o.GetName())
-		return
+		out.Text, list, method = v.T("Kind %q is paused.", o.GetName()), "/kinds", "ResumeKind"
 	}
-	out.Remedy, out.Links = v.T("Resume:"), v.ownerLinks(o)
+	out.Links = v.ownerLinks(o)
+	if v.Unbound() && v.May(method) {
+		out.Remedy, out.Acts = v.T("The job can start after you resume it."), []act{v.resumeAct(method, list, o.GetName())}
+	}
 }
 
-// limited adds the place where a limit is set.
-func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, flag string) {
-	out.Remedy, out.Links = v.T("Change the limit:"), v.ownerLinks(o)
-	switch o.GetScope() {
-	case "tenant":
-		out.Command = "fairlead tenant update " + shellWord(o.GetName()) + " " + flag + " N"
-	case "global":
-		out.Command = "fairlead limit set global " + flag + " N"
-	default:
-		out.Command = "fairlead limit set " + shellWord(o.GetScope()+":"+o.GetName()) + " " + flag + " N"
+// limited adds the place where a limit is set and the button that raises it.
+func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, label string) {
+	out.Links = v.ownerLinks(o)
+	if v.Unbound() && v.May("SetLimit") {
+		out.Remedy, out.Acts = v.T("You can change the limit; its form previews the effect."), v.limitActs(o.GetScope(), o.GetName(), label)
 	}
+}
+
+// jobActs returns the button of an action on a job, or nothing for a job that is not stored.
+func (v *visit) jobActs(job *fairleadv1.Job, name, method, label string) []act {
+	if job.GetId() == 0 {
+		return nil
+	}
+	return []act{{Method: method, Href: v.To("/jobs", job.GetId()) + "/" + name, Label: label}}
 }
 
 // hiddenParent reports whether an obstacle belongs to a parent tenant that is not visible

@@ -10,6 +10,7 @@ import (
 var limitActions = []action{
 	{name: "limit-edit", path: "/limits/{scope}/edit", Title: "Edit limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
 	{name: "limit-new", path: "/new/limit", Title: "New limit", Button: "Save", Nav: "tenants", method: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
+	{name: "limit-edit", path: "/limits/{scope}/what-if", Title: "What if", Button: "Preview", Nav: "tenants", method: "WhatIf", Ask: "SetLimit", load: loadLimitAct, do: saveLimit, whatIf: limitWhatIf},
 	{name: "limit-remove", path: "/limits/{scope}/remove", Title: "Remove limit", Nav: "tenants", method: "SetLimit", Grave: true, load: loadLimitAct, do: removeLimit, whatIf: noLimitWhatIf},
 }
 

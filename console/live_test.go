@@ -78,7 +78,8 @@ func (p pipedAnswer) WriteHeader(int) {}
 // Flush does nothing: all is read at once.
 func (p pipedAnswer) Flush() {}
 
-// watchHere is watch without a network. It returns when the console has ended the stream.
+// watchHere does the same as watch without a network. It returns when the console has ended
+// the stream.
 func (r *rig) watchHere(ctx context.Context, path, secret string, see func(event, data string) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, livePath+path, nil)

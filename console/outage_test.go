@@ -46,7 +46,7 @@ func (c counting) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*f
 // hidden finds the hidden fields of a form.
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// hiddenFields are those that a browser would send.
+// hiddenFields returns the hidden fields that a browser would send.
 func hiddenFields(page string) url.Values {
 	form := url.Values{}
 	for _, field := range hidden.FindAllStringSubmatch(page, -1) {
@@ -55,7 +55,7 @@ func hiddenFields(page string) url.Values {
 	return form
 }
 
-// sent is what a form is answered with.
+// sent submits a form and returns the response.
 func (r *rig) sent(status int, path string, form url.Values, cookies ...string) (page string, answer *http.Response) {
 	r.Helper()
 	answer = r.ask(http.MethodPost, path, form, cookies...)

@@ -22,6 +22,7 @@ type overview struct {
 	Sweeps                                             []*fairleadv1.Sweep
 	Fires                                              []*fairleadv1.Schedule
 	Concerns                                           []concern
+	usages                                             []*fairleadv1.Usage // usage of all tenants
 }
 
 const (
@@ -42,7 +43,7 @@ func loadOverview(v *visit) (any, error) {
 		return nil, err
 	}
 	total := v.totals(stats)
-	o := &overview{Usage: total, AllTenants: len(stats.GetTenants())}
+	o := &overview{Usage: total, AllTenants: len(stats.GetTenants()), usages: stats.GetTenants()}
 	for _, span := range throughputSpans {
 		o.Spans = append(o.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
 	}

@@ -40,11 +40,12 @@ func TestViewersWhoAreBoundAreNotShownTheParentOfTheirTenant(t *testing.T) {
 	all, bound := r.token("all", access.RoleViewer), r.token("bound", access.RoleViewer, "acme")
 	for path, c := range map[string]struct{ told, instead []string }{
 		"/jobs/" + text(second.ID): {
-			[]string{"conglomerate", "1 of 1 slots", "2 jobs are ahead", "fairlead tenant update"},
+			[]string{"conglomerate", "1 of 1 slots", "2 jobs are ahead"},
 			[]string{"The parent tenant is at its cap.", "The parent tenant has reached its start rate.", "1 job of the same tenant is ahead."},
 		},
 		"/jobs/" + text(first.ID): {[]string{"conglomerate", "1 job is ahead"}, []string{"Jobs of other tenants are ahead."}},
 		"/tenants/acme":           {[]string{"conglomerate"}, []string{"acme"}},
+		"/":                       {[]string{"conglomerate"}, []string{"At the cap for 1h: the parent tenant."}},
 		"/holds?tenant=acme":      {[]string{}, []string{"the parent tenant"}},
 	} {
 		r.shows(r.page(http.StatusOK, path, sessionCookie, all), c.told...)

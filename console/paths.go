@@ -1,7 +1,7 @@
 package console
 
-// Paths returns the paths of all screens, as patterns of http.ServeMux, for programs that
-// measure or check every screen.
+// Paths returns the paths of all screens as http.ServeMux patterns. Programs that measure or
+// check every screen use it.
 func Paths() (all []string) {
 	for _, s := range screens {
 		all = append(all, s.path)

@@ -55,7 +55,7 @@ func (u *unreceived) SetWriteDeadline(deadline time.Time) error {
 	return nil
 }
 
-// A viewer that sends a form slowly has no place of those who ask for pages.
+// A viewer that sends a form slowly does not take a place from viewers that request pages.
 func TestFormsThatArriveSlowlyTakeNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, true, nil)

@@ -40,7 +40,7 @@ func newPlanner(t *testing.T, auth bool) *planner {
 	return p
 }
 
-// as is the same service, looked at by another.
+// as returns the same service for another viewer.
 func (p *planner) as(name string, role access.Role, tenants ...string) *planner {
 	p.Helper()
 	return &planner{rig: p.rig, secret: p.token(name, role, tenants...)}
@@ -110,7 +110,7 @@ var (
 	countPattern = regexp.MustCompile(`<a class="count[^"]*" href="([^"]*)" data-count="(\d+)"`)
 )
 
-// rows are the ids of the rows of a list, from all its pages.
+// rows returns the IDs of the rows of a list, from all its pages.
 func (p *planner) rows(path string) (ids []string) {
 	p.Helper()
 	for pages := 0; path != ""; pages++ {
@@ -129,7 +129,7 @@ func (p *planner) rows(path string) (ids []string) {
 	return ids
 }
 
-// counts are the numbers of a page that lead to rows: where to, and how many are promised.
+// counts returns the numbers on a page that link to rows, by link.
 func (p *planner) counts(page string) map[string]int {
 	p.Helper()
 	found := map[string]int{}
@@ -158,8 +158,8 @@ func (p *planner) until(what string, so func() bool) {
 	}
 }
 
-// chosenByPlans are texts that pages of schedules and calendars choose by what the API
-// answers.
+// chosenByPlans returns texts that pages of schedules and calendars choose by responses of
+// the API.
 func chosenByPlans() (texts []string) {
 	for _, words := range []map[string]string{triggers, skipReasons, policyWords, alertEvents} {
 		for _, text := range words {

@@ -16,7 +16,7 @@ import (
 
 func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/schedules"), "No schedules yet", "fairlead schedule create")
+	r.shows(r.page(200, "/schedules"), "No schedules yet", `href="/new/schedule?next=`)
 	good := r.schedule(`{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Paris","job":{"kind":"noop","tenant":"acme"}}`)
 	bad := r.schedule(`{"name":"<b>hostile</b>","every":"3600s","job":{"kind":"broken"}}`)
 	r.schedule(`{"name":"off","delay":"60s","job":{"kind":"noop"},"enabled":false,"reason":"holidays"}`)
@@ -114,7 +114,7 @@ func TestRunsAreListedPageByPage(t *testing.T) {
 
 func TestACalendarShowsAYear(t *testing.T) {
 	r := newPlanner(t, false)
-	r.shows(r.page(200, "/calendars"), "No calendars yet", "fairlead calendar create")
+	r.shows(r.page(200, "/calendars"), "No calendars yet", `href="/new/calendar?next=`)
 	r.asks("POST", "/api/v1/calendars", `{"name":"feast","description":"bank holidays","weekdays":["sunday"],"dates":["12-25","2027-05-01"],"ranges":[{"from":"2027-12-27","to":"2028-01-02"}]}`)
 	r.shows(r.page(200, "/calendars"), `href="/calendars/feast"`, "bank holidays", "Sunday", "-12-25")
 	page := r.page(200, "/calendars/feast?year=2027")

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// largeFile is a form with a file of some bytes.
+// largeFile returns a form with a file of the given size.
 func largeFile(t *testing.T, bytesOfFile int) (kind string, body []byte) {
 	t.Helper()
 	var out bytes.Buffer
@@ -39,7 +39,7 @@ func largeFile(t *testing.T, bytesOfFile int) (kind string, body []byte) {
 	return form.FormDataContentType(), out.Bytes()
 }
 
-// unread is a body that counts what is read of it.
+// unread is a body that counts the bytes read from it.
 type unread struct {
 	io.Reader
 	read int
@@ -55,7 +55,7 @@ func (u *unread) Read(p []byte) (int, error) {
 // Close ends it.
 func (*unread) Close() error { return nil }
 
-// What is sent with a GET is not read, whatever the page. Strangers may send anything.
+// The body of a GET is never read, on any page, because strangers may send anything.
 func TestTheBodyOfAGetIsNotRead(t *testing.T) {
 	r := newRig(t, true, nil)
 	kind, sent := largeFile(t, 1<<20)
@@ -124,7 +124,7 @@ func TestAFormWithVeryManyFieldsIsRefused(t *testing.T) {
 	}
 }
 
-// halfSent is a body of which the second half comes only when the test says so.
+// halfSent is a body whose second half arrives only when the test permits it.
 type halfSent struct {
 	first, second io.Reader
 	reached       func()

@@ -10,8 +10,8 @@ import (
 	"net/http"
 )
 
-// A Provider is an identity provider where viewers sign in, with the authorization code
-// flow of OpenID Connect and PKCE.
+// A Provider is an identity provider through which viewers sign in. It uses the OpenID Connect
+// authorization code flow with PKCE.
 type Provider interface {
 	// Name returns the display name.
 	Name() string

@@ -47,7 +47,8 @@ func TestRefusalsOfTheAPIAreSaidInTheLanguageOfTheViewer(t *testing.T) {
 	}
 }
 
-// TestARefusalWithoutATranslationIsSaidInEnglish keeps what is known beside it.
+// TestARefusalWithoutATranslationIsSaidInEnglish checks that known parts are still
+// translated.
 func TestARefusalWithoutATranslationIsSaidInEnglish(t *testing.T) {
 	v := &visit{Lang: "zh"}
 	for english, want := range map[string]string{

@@ -38,7 +38,7 @@ type rig struct {
 	outage         outage
 }
 
-// counting is a store that counts how often it is asked for tokens, and that fails on command.
+// counting is a store that counts the lookups of tokens, and fails on command.
 type counting struct {
 	*sqlite.Store
 	lookups *atomic.Int64
@@ -164,7 +164,7 @@ func (r *rig) page(status int, path string, cookies ...string) string {
 	return string(body)
 }
 
-// shows fails unless a page has all texts.
+// shows fails unless a page contains all given strings.
 func (r *rig) shows(page string, texts ...string) {
 	r.Helper()
 	for _, text := range texts {
@@ -177,7 +177,7 @@ func (r *rig) shows(page string, texts ...string) {
 	}
 }
 
-// hides fails if a page has one of the texts.
+// hides fails if a page contains any of the given strings.
 func (r *rig) hides(page string, texts ...string) {
 	r.Helper()
 	for _, text := range texts {

@@ -180,18 +180,18 @@ func (v *visit) ways(r *runs) {
 // ended since its start.
 func (v *visit) ranBetween(from, to time.Time, filter *fairleadv1.ListJobsRequest) (jobs []*fairleadv1.Job, more bool, err error) {
 	filter.To, filter.State = timestamppb.New(to), []string{"running", "waiting"}
-	live, next, err := v.readJobs(filter, runJobs/2)
+	live, err := v.readJobs(filter, runJobs/2)
 	if err != nil {
 		return nil, false, err
 	}
 	filter.State, filter.FinishedFrom = []string{"succeeded", "failed", "cancelled"}, timestamppb.New(from)
-	ended, others, err := v.readJobs(filter, runJobs-len(live))
-	for _, job := range append(live, ended...) {
+	ended, err := v.readJobs(filter, runJobs-len(live.jobs))
+	for _, job := range append(live.jobs, ended.jobs...) {
 		if started := moment(job.GetStartedAt()); !started.IsZero() && started.Before(to) {
 			jobs = append(jobs, job)
 		}
 	}
-	return jobs, next != "" || others != "", err
+	return jobs, live.next != "" || ended.next != "", err
 }
 
 // barsOf converts jobs to the form that the chart draws.

@@ -75,10 +75,10 @@ func TestAScheduleIsDisabledEnabledRunAndDeleted(t *testing.T) {
 	r.page(404, path)
 }
 
-// first is the first of two.
+// first returns the first of two strings.
 func first(one, _ string) string { return one }
 
-// between is what stands in a page after a text, up to the next quote.
+// between returns the part of a page after a text, up to the next quote.
 func between(page, before string) string {
 	_, after, _ := strings.Cut(page, before)
 	value, _, _ := strings.Cut(after, `"`)

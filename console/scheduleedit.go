@@ -7,8 +7,8 @@ import (
 )
 
 var scheduleEdits = []action{
-	{name: "schedule-form", path: "/new/schedule", Title: "New schedule", Button: "Save", Nav: "schedules", method: "CreateSchedule", load: loadScheduleForm, do: createSchedule},
-	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule, whatIf: scheduleWhatIf},
+	{name: "schedule-form", path: "/new/schedule", Title: "New schedule", Button: "Save", Nav: "schedules", method: "CreateSchedule", load: loadScheduleForm, do: createSchedule, test: scheduleDraft},
+	{name: "schedule-form", path: "/schedules/{id}/edit", Title: "Edit schedule", Button: "Save", Nav: "schedules", method: "UpdateSchedule", load: loadScheduleForm, do: updateSchedule, whatIf: scheduleWhatIf, test: scheduleDraft},
 }
 
 func createSchedule(v *visit) (done, error) {

@@ -20,7 +20,7 @@ var (
 	chosenPattern = regexp.MustCompile(`<option value="([^"]*)" selected>`)
 )
 
-// filled are the fields of a form as a browser would send them.
+// filled returns the fields of a form as a browser would send them.
 func filled(page string) url.Values {
 	page = page[strings.Index(page, `<form class="act"`):]
 	page = page[:strings.Index(page, "</form>")]
@@ -43,7 +43,7 @@ func filled(page string) url.Values {
 	return form
 }
 
-// stored is a schedule as it is stored.
+// stored returns a schedule from the store.
 func (p *planner) stored(name string) schedule.Schedule {
 	p.Helper()
 	s, err := schedule.NewClient(p.store).Get(p.Context(), name)

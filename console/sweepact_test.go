@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// sweep is one as it is now.
+// sweep returns the current state of a sweep.
 func (r *rig) sweep(id int64) sweep.Sweep {
 	r.Helper()
 	s, err := sweep.NewClient(r.store).ByID(r.Context(), id)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// newMailers is a rig whose node mails to items; every tenth has no address, and those
-// above held wait until the test ends.
+// newMailers returns a rig whose node sends mail to items. Every tenth item has no address,
+// and items above held wait until the test ends.
 func newMailers(t *testing.T, auth bool) *rig {
 	mux := fairlead.NewMux()
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
@@ -49,7 +49,7 @@ func (r *rig) create(s sweep.Sweep) sweep.Sweep {
 	return s
 }
 
-// swept is a sweep that has finished or stopped.
+// swept runs a sweep until it has finished or stopped.
 func (r *rig) swept(s sweep.Sweep) sweep.Sweep {
 	r.Helper()
 	s = r.create(s)

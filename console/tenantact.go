@@ -14,6 +14,7 @@ import (
 var tenantActions = []action{
 	{name: "tenant-edit", path: "/tenants/{name}/edit", Title: "Edit tenant", Button: "Save", Nav: "tenants", method: "UpdateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
 	{name: "tenant-new", path: "/new/tenant", Title: "New tenant", Button: "Save", Nav: "tenants", method: "CreateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
+	{name: "tenant-edit", path: "/tenants/{name}/what-if", Title: "What if", Button: "Preview", Nav: "tenants", method: "WhatIf", Ask: "UpdateTenant", load: loadTenantAct, do: saveTenant, whatIf: tenantWhatIf},
 	{name: "tenant-delete", path: "/tenants/{name}/delete", Title: "Remove tenant", Nav: "tenants", method: "DeleteTenant", Grave: true, load: loadTenantRemoval, do: deleteTenant},
 }
 

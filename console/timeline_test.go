@@ -13,12 +13,12 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// after is a time of the tests, in seconds after noon.
+// after returns the time that is the given number of seconds after noon.
 func after(seconds int) *timestamppb.Timestamp {
 	return timestamppb.New(noon.Add(time.Duration(seconds) * time.Second))
 }
 
-// told is phases in short, in seconds after noon.
+// told summarizes phases, in seconds after noon.
 func told(phases []phase) string {
 	var out []string
 	for _, p := range phases {

@@ -29,7 +29,7 @@ func TestTimingsAreSaidInTheLanguageOfTheViewer(t *testing.T) {
 	}
 }
 
-// TestATimingIsTranslatedAsAWholeOrNotAtAll is of those that there are no words for.
+// TestATimingIsTranslatedAsAWholeOrNotAtAll covers timings without a translation.
 func TestATimingIsTranslatedAsAWholeOrNotAtAll(t *testing.T) {
 	v := &visit{Lang: "zh"}
 	for _, english := range []string{

@@ -91,8 +91,8 @@ func newForeseen(answer *fairleadv1.WhatIfResponse) *foreseen {
 // Capacity reports whether the forecast concerns limits or tenants.
 func (f *foreseen) Capacity() bool { return f.GetSlots() > 0 }
 
-// HasWhatIf reports whether the action has a forecast.
-func (a *action) HasWhatIf() bool { return a.whatIf != nil }
+// HasWhatIf reports whether the form has a button for a forecast next to the one that saves.
+func (a *action) HasWhatIf() bool { return a.whatIf != nil && a.Ask == "" }
 
 // EffectName describes the effect on waiting jobs or on an instant.
 func (v *visit) EffectName(effect string) string {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// english finds the texts that are translated: those of T and N, in templates and in Go,
-// and the titles of pages.
+// english matches translated strings: arguments of T and N, in templates and in Go, and
+// titles of pages.
 var english = []*regexp.Regexp{
 	regexp.MustCompile(`\.T\(?\s*("(?:[^"\\]|\\.)*")`),
 	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?("(?:[^"\\]|\\.)*"),?\s+"`),
@@ -162,7 +162,7 @@ var answered = func() map[string]bool {
 	return words
 }()
 
-// everything is all that pages are made of.
+// everything returns all sources of pages.
 func everything(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 )
 
 // A Keeper performs the housekeeping that every node does. All methods are idempotent, and
-// many nodes may call them at once.
+// several nodes may call them at the same time.
 type Keeper interface {
 	// Promote makes at most limit due scheduled jobs ready or parked, earliest first, and
 	// returns the time until the next job is due. It also admits parked jobs that were left
@@ -80,7 +80,7 @@ type Keeper interface {
 	Verify(ctx context.Context) ([]Drift, error)
 }
 
-// Promotion is the result of Promote.
+// Promotion is the result of Keeper.Promote.
 type Promotion struct {
 	Moved int
 	Next  time.Duration // time until the next scheduled job is due; zero if due jobs remain, negative if no job is scheduled
@@ -96,8 +96,8 @@ type Reap struct {
 	Patience time.Duration
 }
 
-// Reaped is the result of Keeper.Reap. With an error, it covers the work done before the
-// error.
+// Reaped is the result of Keeper.Reap. If Reap returns an error, Reaped covers the work done
+// up to that point.
 type Reaped struct {
 	Nodes     int // newly marked as dead
 	Jobs      int // made ready again
@@ -105,19 +105,19 @@ type Reaped struct {
 	Cancelled int
 }
 
-// Retention is the retention period of finished jobs, per outcome. In this package zero
-// keeps jobs forever, like fairlead.Forever.
+// Retention specifies how long finished jobs are kept, for each outcome. In this package,
+// zero keeps jobs forever, like fairlead.Forever.
 type Retention = fairlead.Retention
 
-// KindRetentionMemory is how long a retention set by KeepKinds stays in effect after the
-// last call for its kind.
+// KindRetentionMemory is how long a kind's retention remains in effect after the last
+// KeepKinds call for that kind.
 const KindRetentionMemory = 30 * 24 * time.Hour
 
-// DriftBatch is the scope of a Drift that concerns a batch instead of a limit. The Name of
-// such a Drift consists of the batch ID and the state of the miscounted tasks.
+// DriftBatch is the scope of a Drift that concerns a batch rather than a limit. The Drift's
+// Name then consists of the batch ID and the state of the miscounted tasks.
 const DriftBatch fairlead.LimitScope = "batch"
 
-// A Drift is a limit with a wrong count of jobs, or a batch with a wrong count of tasks.
+// A Drift is a wrong count of a limit's jobs or a batch's tasks.
 type Drift struct {
 	Scope   fairlead.LimitScope
 	Name    string

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// EntryOf returns the handler options of a kind as declared in the node's defaults. Shards
-// of sweeps have the same options everywhere.
+// EntryOf returns the handler options that the node declares in its defaults for a kind.
+// Jobs that process sweep shards have the same options on every node.
 func EntryOf(n *fairlead.Node, kind string) *fairlead.Entry {
 	if sweep.IsShardKind(kind) {
 		return &fairlead.Entry{Options: sweep.ShardOptions()}
@@ -51,7 +51,7 @@ func NormalizeNode(n *fairlead.Node) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// ScopeOf returns the scope of jobs that a node may claim.
+// ScopeOf returns the scope of the jobs that node n may claim.
 func ScopeOf(n *fairlead.Node) *Scope {
 	scope := &Scope{Kinds: n.Kinds, Tenants: n.Tenants}
 	if len(n.Queues) > 0 {
@@ -68,7 +68,7 @@ type Beat struct {
 	Queued int
 }
 
-// A BeatAnswer is the result of a heartbeat.
+// A BeatAnswer is the response to a heartbeat.
 type BeatAnswer struct {
 	Now    time.Time // time by the database's clock when the lease was extended
 	Cancel []Held    // running jobs of this node whose cancellation was requested

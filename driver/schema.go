@@ -6,16 +6,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schema compares a database's schema with the migrations of this program.
+// Schema compares a database's schema with this program's migrations.
 type Schema struct {
 	Current int      // newest fully applied version
 	Latest  int      // newest version known to this program
 	Pending []string // migrations not yet applied, in order
 }
 
-// A Migrator is a store that can upgrade the schema of its database. Many nodes may do so
-// at once. An upgrade resumes where an interrupted one ended, and fails if the database is
-// newer than this program.
+// A Migrator is a store that can upgrade its database's schema. Several nodes may upgrade it
+// at the same time. An upgrade resumes where an interrupted upgrade stopped, and fails if
+// the database is newer than this program.
 type Migrator interface {
 	Migrate(ctx context.Context) (Schema, error)
 	Schema(ctx context.Context) (Schema, error)
@@ -31,11 +31,11 @@ type Restored struct {
 	Node   fairlead.NodeID
 }
 
-// A Restorer is a store that accepts the information that its database has lost its last
-// commits. It raises the counters of fences and IDs above every value ever issued, and
-// makes all processes that use the database drop their caches. Stores detect a failover or
-// a restart on their own, but cannot detect a restore into a server that keeps running.
-// Callers must call Restored after such a restore.
+// A Restorer is a store that can be told that its database has lost its last commits. It
+// then raises the counters for fences and IDs above every value ever issued, and makes all
+// processes that use the database drop their caches. Stores detect a failover or a restart
+// on their own, but not a restore into a server that keeps running. After such a restore,
+// callers must call Restored.
 type Restorer interface {
 	Restored(ctx context.Context) (Restored, error)
 }

@@ -2,7 +2,7 @@ package driver
 
 import "github.com/fairlead-io/fairlead"
 
-// Starts counts the jobs of a queue, tenant and kind that a node has started.
+// Starts counts the jobs that a node has started for one queue, tenant and kind.
 type Starts struct {
 	Tenant string
 	Queue  string
@@ -11,8 +11,8 @@ type Starts struct {
 	Missed int // jobs that started after their StartBy, if StartBy was later than their due time
 }
 
-// MissedStart reports whether a claimed job started later than acceptable. A job whose
-// StartBy is not after its due time cannot miss its start.
+// MissedStart reports whether a claimed job started after its StartBy. A job whose StartBy
+// is not after its due time cannot miss its start.
 func MissedStart(job *fairlead.Job) bool {
 	due := job.CreatedAt
 	if job.NotBefore.After(due) {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// A Tx is the caller's own transaction, with all operations that clients offer inside a
-// transaction.
+// A Tx is the caller's own transaction. It offers every operation that clients support
+// inside a transaction.
 type Tx interface {
 	fairlead.Tx
 	schedule.CallerTx
@@ -19,8 +19,8 @@ type Tx interface {
 	sweep.CallerTx
 }
 
-// A Store provides all database operations of a node: the jobs, the features that create
-// jobs, and the node's own operations.
+// A Store provides every database operation that a node needs: operations on jobs, on the
+// features that create jobs, and on the node itself.
 type Store interface {
 	fairlead.Store
 	schedule.Store

@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A Worker provides the operations of a node on the jobs that it runs.
+// A Worker provides the operations that a node performs on itself and on the jobs that it
+// runs.
 type Worker interface {
 	// Join registers a node and grants it a lease. Node IDs grow and are never reused. A node
 	// that joins as Draining stays so until Drain changes it.
@@ -87,9 +88,9 @@ type Claim struct {
 	Bytes int
 }
 
-// SoloAfter is the number of crashes that makes a ready job a suspect. A node runs at most
-// one suspect at a time. This identifies a job that kills its node, and clears jobs that
-// merely ran next to it.
+// SoloAfter is the number of crashes after which a ready job is treated as a suspect. A node
+// runs at most one suspect at a time. This identifies a job that crashes its node, and
+// clears jobs that were merely running at the same time.
 const SoloAfter = 3
 
 // Held is a lease on one job.
@@ -98,7 +99,7 @@ type Held struct {
 	Fence int64
 }
 
-// A Wake is the type of change that a listener is notified of.
+// A Wake is the type of change that a listener is notified about.
 type Wake int
 
 // Types of wakes.

@@ -74,8 +74,11 @@ func (r *run) hide(text string) string {
 	}
 	r.mu.Lock()
 	job := mask.Job{Args: r.args, Output: r.output, Progress: r.progress, Reported: r.saved.Progress, Memo: r.memo}
-	saved := r.saved.Memo
+	saved, more := r.saved.Memo, r.sweepArgs
 	r.mu.Unlock()
+	for _, args := range more {
+		text = mask.Secrets(r.secrets.fields(r.job.Kind, args), mask.Job{Args: args}).Text(text)
+	}
 	fields := r.secrets.fields(r.job.Kind, job.Args)
 	if len(fields) == 0 {
 		return text
@@ -85,6 +88,17 @@ func (r *run) hide(text string) string {
 		text = mask.Secrets(fields, mask.Job{Memo: saved}).Text(text)
 	}
 	return text
+}
+
+// keptArgs is how many versions of the args of a sweep are masked: calls with the previous ones may
+// not have ended when the args change.
+const keptArgs = 2
+
+// addArgs notes the args of a sweep, to mask them in errors and spans.
+func (r *run) addArgs(args json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sweepArgs = append(slices.Clone(r.sweepArgs[max(0, len(r.sweepArgs)-keptArgs+1):]), args)
 }
 
 // note keeps what the handler saves, to mask it in errors.

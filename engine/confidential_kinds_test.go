@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
 // seen collects the errors that a middleware sees, as tracing does.
@@ -69,6 +70,10 @@ func (w *world) handlesCanaries() (kinds []string) {
 		},
 		"memo": func(ctx context.Context, _ *fairlead.Job) error {
 			return errors.Join(fairlead.Remember(ctx, map[string]string{"key": "zanary-memo"}), errors.New("refused zanary-memo"))
+		},
+		"shard": func(ctx context.Context, _ *fairlead.Job) error {
+			mask.AddArgs(ctx, json.RawMessage(`{"card":"zanary-sweep"}`))
+			return errors.New("refused zanary-sweep")
 		},
 	} {
 		w.handle(kind, fairlead.HandlerOptions{}, work)

@@ -61,10 +61,11 @@ type Engine struct {
 	survivals survivals
 }
 
-// Run runs a node until ctx ends. It then stops claiming, lets running handlers finish
-// within Options.DrainTimeout, releases the remaining jobs, and returns nil once all
-// its goroutines have ended. If handlers ignore the end of their contexts, Run returns
-// an error with their number. Run returns ErrInvalid for invalid options.
+// Run runs a node until ctx ends. The node then stops claiming jobs, lets running handlers
+// finish within Options.DrainTimeout, and releases the remaining jobs. Run returns nil once
+// all of the node's goroutines have ended. If some handlers do not return after their
+// contexts end, Run returns an error that states how many. Run returns ErrInvalid if the
+// options are invalid.
 func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) error {
 	e, err := New(store, mux, options)
 	if err != nil {
@@ -74,7 +75,7 @@ func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) 
 }
 
 // New validates the options and returns a node that is not running yet. It returns
-// ErrInvalid for invalid options.
+// ErrInvalid if the options are invalid.
 func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	options = options.withDefaults()
 	if err := options.validate(mux); err != nil {
@@ -88,8 +89,8 @@ func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	return e, nil
 }
 
-// Run runs the node until ctx ends, like the function Run. Do not call it again while
-// it runs.
+// Run runs the node until ctx ends, like the function Run. Do not call Run again while the
+// node is running.
 func (e *Engine) Run(ctx context.Context) error {
 	for {
 		err := e.live(ctx)
@@ -171,10 +172,10 @@ func (e *Engine) description() fairlead.Node {
 	return node
 }
 
-// Pause stops this node from claiming jobs. Jobs that it has already claimed continue.
+// Pause stops this node from claiming jobs. Jobs that it has already claimed still run.
 func (e *Engine) Pause() { e.paused.Store(true) }
 
-// Resume ends a Pause. It does not end a drain that an operator has requested.
+// Resume undoes Pause. It does not end a drain that an operator has requested.
 func (e *Engine) Resume() {
 	e.paused.Store(false)
 	if l := e.current.Load(); l != nil {
@@ -182,27 +183,27 @@ func (e *Engine) Resume() {
 	}
 }
 
-// Ended notifies the node of jobs whose runs ended elsewhere, for example on remote
-// workers. The node then releases more tasks of their batches and starts queued runs of
-// their schedules immediately instead of at its next poll.
+// Ended notifies the node of jobs whose runs ended elsewhere, for example on remote workers.
+// The node then immediately releases more tasks of their batches and starts queued runs of
+// their schedules, rather than waiting for its next poll.
 func (e *Engine) Ended(jobs ...*fairlead.Job) {
 	if l := e.current.Load(); l != nil {
 		l.ended(jobs)
 	}
 }
 
-// Ready reports whether the node has a confirmed lease and takes new jobs.
+// Ready reports whether the node has a confirmed lease and accepts new jobs.
 func (e *Engine) Ready() bool {
 	l := e.current.Load()
 	return l != nil && l.lease.valid() && !l.draining.Load()
 }
 
-// Outage returns the time since which the node's beats have failed because the database
-// is unavailable. This includes the time in which the node has no lease and tries to
-// join. Outage returns the zero time if beats succeed.
+// Outage returns the time at which the current database outage began, that is, since when
+// the node's heartbeats have been failing. The outage continues while the node has no lease
+// and tries to join. Outage returns the zero time if heartbeats succeed.
 func (e *Engine) Outage() time.Time { return e.outages.Since() }
 
-// Stats describes the current activity of a node.
+// Stats describes a node's current activity.
 type Stats struct {
 	Node     fairlead.NodeID // zero while the node has not joined
 	Alive    bool            // whether its lease is confirmed
@@ -214,7 +215,7 @@ type Stats struct {
 	Capacity int             // maximum of Queued
 }
 
-// Stats returns the node's statistics. It does not access the database.
+// Stats returns the node's current statistics. It does not access the database.
 func (e *Engine) Stats() Stats {
 	s := Stats{Slots: e.options.totalSlots(), Capacity: e.options.QueueSize}
 	l := e.current.Load()

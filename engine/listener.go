@@ -7,11 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Listener is a set of functions to call on events of jobs that this node runs: the
-// jobs of a kind, of a tenant, or all. The functions have no effect on the jobs, even
-// if they are slow or panic. The node makes the calls one after another. If they are
-// slower than the jobs, the listener misses some calls, which is logged. Each call has
-// the node's Grace to finish.
+// Listener is a set of callbacks for jobs that this node runs: those of one kind, of one
+// tenant, or all. Callbacks do not affect the jobs, even if they are slow or panic. The node
+// calls them one at a time. If they cannot keep up with the jobs, some calls are skipped and
+// the skips are logged. Each call must finish within the node's Grace.
 type Listener struct {
 	Kind   string // kind of the jobs; empty means every kind
 	Tenant string // tenant of the jobs; empty means every tenant

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Observer receives events of a node, for metrics and listeners. The node calls its
-// methods from many goroutines, and they must return quickly. Embed NoObserver to
-// implement only some of them.
+// Observer receives a node's events, for metrics and listeners. The node calls its methods
+// from many goroutines, so they must return quickly. Embed NoObserver to implement only some
+// of them.
 type Observer interface {
 	// Claimed is called after each claim, with the number of jobs in its result.
 	Claimed(jobs int, took time.Duration)

@@ -78,7 +78,7 @@ const (
 	leastLease = 10 * time.Millisecond
 )
 
-// Queue is a queue that a node serves.
+// Queue configures a queue that a node serves.
 type Queue struct {
 	Name  string // name of the queue
 	Slots int    // slots reserved for it; zero shares the node's slots
@@ -127,7 +127,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// DefaultRetention returns the retention of a node with options that set none.
+// DefaultRetention returns the retention that a node uses if its options set none.
 func DefaultRetention() driver.Retention {
 	const day = 24 * time.Hour
 	return driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}

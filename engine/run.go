@@ -47,6 +47,8 @@ type run struct {
 	args     json.RawMessage // as it was before the handler could change the job
 	memo     json.RawMessage // likewise
 	saved    fairlead.Save   // what the handler has saved last
+
+	sweepArgs []json.RawMessage // of the sweep whose shard it processes, the latest last
 }
 
 func (r *run) held() driver.Held { return driver.Held{ID: r.job.ID, Fence: r.job.Fence} }
@@ -179,7 +181,7 @@ func call(ctx context.Context, r *run) (err error) {
 			err = verdict.NewPanic(value)
 		}
 	}()
-	return r.entry.Handler.Work(mask.WithHider(ctx, r.hide), r.job)
+	return r.entry.Handler.Work(mask.WithArgs(mask.WithHider(ctx, r.hide), r.addArgs), r.job)
 }
 
 // settle hands over what became of a run. A run that was fenced has nothing to

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Source supplies a node with jobs. It is a store, or a service in front of one. If it
-// also implements driver.Keeper, as stores do, the node takes part in the housekeeping.
+// Source supplies a node with jobs. It is either a store or a service in front of a store.
+// If it also implements driver.Keeper, as stores do, the node takes part in housekeeping.
 type Source interface {
 	driver.Worker
 	// Now returns the time of the clock that governs leases.

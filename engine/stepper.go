@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Stepper runs jobs one at a time in the caller's goroutine, following the same rules
-// as a node. It is meant for tests: a job runs only in a call of Step.
+// Stepper runs jobs one at a time in the caller's goroutine, following the same rules as a
+// node. It is meant for tests: jobs run only while Step is being called.
 type Stepper struct {
 	store   driver.Store
 	mux     *fairlead.Mux
@@ -28,7 +28,8 @@ type Stepper struct {
 // stepperLease outlives any test, however far its clock is moved.
 const stepperLease = 100 * 365 * 24 * time.Hour
 
-// NewStepper joins the store as a node that never beats.
+// NewStepper returns a Stepper that has joined the store as a node. The node never sends
+// heartbeats.
 func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*Stepper, error) {
 	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &driver.Scope{Kinds: mux.Kinds()}, secrets: newSecrets(store, mux)}
 	err := store.AddConfidential(ctx, mux.Confidential())
@@ -42,9 +43,9 @@ func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*St
 	return s, nil
 }
 
-// Step starts the runs of due schedules, checks batches and sweeps, and promotes due
-// jobs, as a node does between two jobs. Then it runs the first ready job and returns
-// it as stored afterwards. It returns nil if no job is ready.
+// Step starts runs of due schedules, checks batches and sweeps, and promotes due jobs, as a
+// node does between two jobs. It then runs the first ready job and returns that job as
+// stored afterwards. Step returns nil if no job is ready.
 func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	if err := s.keep(ctx); err != nil {
 		return nil, err
@@ -82,8 +83,8 @@ func (s *Stepper) settle(ctx context.Context, settlement fairlead.Settlement) er
 // leasedForGood is until when no test has to care.
 func leasedForGood() time.Time { return time.Now().Add(stepperLease) }
 
-// Next returns the delay, after a Step that ran no job, until the next job or schedule
-// is due. It is negative if there is none.
+// Next returns the delay until the next job or schedule is due, as of the last Step that ran
+// no job. The delay is negative if nothing is due.
 func (s *Stepper) Next() time.Duration { return s.next }
 
 // keep does what nodes do beside running jobs.

@@ -91,7 +91,7 @@ func TestEachCompletionOfABatchIsToldAtLeastOnce(t *testing.T) {
 	w.service.quiet()
 }
 
-// Who may enqueue must not be able to send signed messages to any address.
+// A caller that may enqueue must not be able to send signed messages to any address.
 func TestACompletionThatABatchDidNotTellOfIsForged(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.declare(fairlead.Tenant{})

@@ -25,10 +25,10 @@ const (
 	NoticeTenant = reserved.NoticeTenant
 )
 
-// DefaultTimeout is the timeout of jobs without a Timeout.
+// DefaultTimeout is the timeout of jobs that set no Timeout.
 const DefaultTimeout = time.Hour
 
-// Options configures a Courier. The zero value works, except that Guard is required.
+// Options configures a Courier. Only Guard is required.
 type Options struct {
 	Guard          *httpcall.Guard
 	PublicURL      string        // URL at which tenants reach the service
@@ -57,7 +57,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Courier sends jobs and notices to the services of tenants.
+// A Courier sends jobs and notices to tenants' services.
 type Courier struct {
 	store      driver.Store
 	client     *fairlead.Client
@@ -70,7 +70,7 @@ type Courier struct {
 	owed       owed
 }
 
-// New returns a courier for the tenants of a store.
+// New returns a courier for the tenants in store.
 func New(store driver.Store, options Options) *Courier {
 	options = options.withDefaults()
 	client := fairlead.NewClient(store)
@@ -80,11 +80,12 @@ func New(store driver.Store, options Options) *Courier {
 	}
 }
 
-// SetPublicURL sets Options.PublicURL, for programs that learn it late. It must be called
-// before the node runs.
+// SetPublicURL sets Options.PublicURL, for programs that learn the URL only after they call
+// New. Call it before the node runs.
 func (c *Courier) SetPublicURL(url string) { c.options.PublicURL = url }
 
-// Register adds the kinds to a mux, and adds timeout notices to all kinds of the mux.
+// Register registers the courier's kinds with mux and adds timeout notices to every kind in
+// it.
 func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{Timeout: DefaultTimeout}, fairlead.HandlerFunc(c.start))
 	mux.Handle(batch.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
@@ -93,8 +94,8 @@ func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Use(c.tellTimeouts)
 }
 
-// Listener returns the engine.Listener for the node that runs the mux, so that tenants get
-// notices without delay.
+// Listener returns the engine.Listener for the node that runs the mux. With this listener,
+// tenants receive notices without delay.
 func (c *Courier) Listener() engine.Listener {
 	return engine.Listener{OnTimeout: c.timedOut, OnFailed: c.failed, OnDeadline: c.unanswered}
 }

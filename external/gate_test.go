@@ -42,7 +42,7 @@ func TestTheGateOfASweepIsAsked(t *testing.T) {
 	w.service.quiet()
 }
 
-// Who may enqueue must not be able to send signed messages to any address.
+// A caller that may enqueue must not be able to send signed messages to any address.
 func TestAGateCallThatNoSweepMadeIsForged(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.declare(fairlead.Tenant{})

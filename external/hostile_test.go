@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// switching is a target that switches protocols and then says nothing.
+// switching starts a target that switches protocols and then sends nothing.
 func switching(t *testing.T) (url string, asked *atomic.Int32) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -43,8 +43,8 @@ func switching(t *testing.T) (url string, asked *atomic.Int32) {
 	return "http://" + listener.Addr().String(), asked
 }
 
-// The address of a batch cannot hold the job that tells it of a completion: the job is
-// tried again.
+// The notification URL of a batch cannot block the job that reports a completion: the job
+// is retried.
 func TestAnAddressThatSwitchesProtocolsHoldsNoNotice(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.declare(fairlead.Tenant{})

@@ -31,7 +31,7 @@ func (w *world) declareListening(tenant fairlead.Tenant) {
 	w.declare(tenant)
 }
 
-// kinds of which each ends in its own way.
+// kinds returns handlers for several kinds, each of which ends differently.
 func kinds() handlers {
 	again := make(chan struct{}) // closed by the second attempt of a deaf one
 	return handlers{
@@ -295,8 +295,8 @@ func TestATenantThatRemovedItsURLIsNotTold(t *testing.T) {
 	})
 }
 
-// Who may enqueue for one tenant must not be able to send signed messages, or
-// another's args, to any address.
+// A caller that may enqueue for one tenant must not be able to send signed messages, or the
+// args of another tenant, to any address.
 func TestANoticeOfAnotherTenantIsForged(t *testing.T) {
 	w := listening(t)
 	w.node(w.store, kinds(), false)
@@ -307,7 +307,7 @@ func TestANoticeOfAnotherTenantIsForged(t *testing.T) {
 	w.service.quiet()
 }
 
-// A notice is believed only if the store knows of what it tells.
+// A notice is trusted only if the store knows the event that it reports.
 func TestANoticeOfWhatDidNotHappenIsForged(t *testing.T) {
 	w := listening(t)
 	w.node(w.store, kinds(), false)
@@ -330,7 +330,7 @@ func TestANoticeOfWhatDidNotHappenIsForged(t *testing.T) {
 	w.service.quiet()
 }
 
-// What is sent is what the store knows, whatever the notice says.
+// The message contains what the store knows, whatever the notice claims.
 func TestANoticeTellsWhatTheStoreKnows(t *testing.T) {
 	w := listening(t)
 	w.node(w.store, kinds(), false)

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// threeTimes is a job that is sent three times at most.
+// threeTimes returns a job that is sent at most three times.
 func threeTimes() *fairlead.Job {
 	return &fairlead.Job{Kind: external.Kind, MaxAttempts: 3, Retry: fairlead.Fixed(time.Millisecond), Timeout: time.Hour}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// A timeout is told whatever the handler returned once its time was over.
+// A timeout is reported, whatever the handler returned after it.
 func TestATimeoutIsToldWhateverTheHandlerReturns(t *testing.T) {
 	for name, end := range map[string]func(ctx context.Context) error{
 		"an error":       func(ctx context.Context) error { return ctx.Err() },

@@ -20,9 +20,10 @@ const (
 	watchNames = 100
 )
 
-// Watch looks for jobs that failed for good while no node could report it: because the node
-// died at that moment, the job's deadline passed, the job crashed too often, or the tenant
-// itself reported the failure. It runs until ctx ends, and many nodes may run it at once.
+// Watch finds jobs that failed for good while no node could report the failure, and stores
+// notices for their tenants. A failure goes unreported if the node died at that moment, the
+// job's deadline passed, the job crashed too often, or the tenant itself reported the
+// failure. Watch runs until ctx ends. Many nodes may run it concurrently.
 func (c *Courier) Watch(ctx context.Context) {
 	w := watch{Courier: c, told: map[string]time.Time{}}
 	ticker := time.NewTicker(c.options.Every)

@@ -180,7 +180,8 @@ type call struct {
 	raw    string
 }
 
-// service is what the tenant runs. It accepts only what is signed with its key.
+// service is the HTTP service of the tenant. It accepts only requests that are signed with
+// its key.
 type service struct {
 	*testing.T
 	url   string
@@ -238,7 +239,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// next is the next request, whenever it comes.
+// next waits for the next request and returns it.
 func (s *service) next() call {
 	s.Helper()
 	select {

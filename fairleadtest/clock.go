@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is a database clock that advances only on request.
+// Clock is a database clock that advances only when the test asks for it.
 type Clock interface {
 	Now() time.Time          // Now returns the clock's time.
 	Advance(d time.Duration) // Advance moves the clock forward.

@@ -23,7 +23,7 @@ type TB interface {
 	Context() context.Context
 }
 
-// Clients are clients of a test's store.
+// Clients contains clients for the test's store.
 type Clients struct {
 	Client    *fairlead.Client
 	Schedules *schedule.Client
@@ -46,8 +46,8 @@ type Node[S driver.Store] struct {
 	stepper *engine.Stepper
 }
 
-// New returns a node on a new in-memory database. Both are closed when the test ends.
-// The node's clock stands still at a fixed time until Advance or RunFor moves it.
+// New returns a node with a new in-memory database. Both are closed when the test ends. The
+// node's clock stays at a fixed time until Advance or RunFor moves it.
 func New(t TB, mux *fairlead.Mux) *Node[*sqlite.Store] {
 	t.Helper()
 	store, clock := SQLite(t)
@@ -67,8 +67,8 @@ func SQLite(t TB) (*sqlite.Store, Clock) {
 	return store, c
 }
 
-// NewOn returns a node on a store with a clock that the test controls: a store from
-// SQLite, pgtest or mysqltest.
+// NewOn returns a node on a store whose clock the test controls. SQLite, pgtest and
+// mysqltest create stores of this kind.
 func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[S] {
 	t.Helper()
 	stepper, err := engine.NewStepper(t.Context(), store, mux)
@@ -78,15 +78,15 @@ func NewOn[S driver.Store](t TB, store S, clock Clock, mux *fairlead.Mux) *Node[
 	return &Node[S]{Clients: clientsOf(store, mux), Store: store, t: t, clock: clock, stepper: stepper}
 }
 
-// Now returns the node's time.
+// Now returns the current time of the node's clock.
 func (n *Node[S]) Now() time.Time { return n.clock.Now() }
 
-// Advance moves the node's clock forward. Nothing runs until the test calls Work, Drain
-// or RunFor: a schedule that was due in between has then missed those instants.
+// Advance moves the node's clock forward by d. Nothing runs until the test calls Work, Drain
+// or RunFor. A schedule that was due in between has then missed those instants.
 func (n *Node[S]) Advance(d time.Duration) { n.clock.Advance(d) }
 
-// Work runs the first ready job once and returns it in its resulting state. It fails
-// the test if no job is ready.
+// Work runs the first ready job once and returns it in its new state. It fails the test if
+// no job is ready.
 func (n *Node[S]) Work() *fairlead.Job {
 	n.t.Helper()
 	job := n.step()
@@ -99,8 +99,8 @@ func (n *Node[S]) Work() *fairlead.Job {
 // tooMany is how many runs are surely not meant.
 const tooMany = 100_000
 
-// Drain runs jobs until none is ready, and returns them in the order in which they ran.
-// It fails the test if jobs become ready without end.
+// Drain runs jobs until none is ready, and returns them in the order in which they ran. It
+// fails the test if jobs are still ready after 100,000 runs.
 func (n *Node[S]) Drain() []*fairlead.Job {
 	n.t.Helper()
 	var jobs []*fairlead.Job
@@ -112,9 +112,9 @@ func (n *Node[S]) Drain() []*fairlead.Job {
 	return jobs
 }
 
-// RunFor simulates the passage of time: it runs all ready jobs, moves the clock to the
-// next instant at which a job or a schedule is due, and repeats. It returns the jobs in
-// the order in which they ran.
+// RunFor simulates the passage of d. It runs all ready jobs, moves the clock to the next
+// instant at which a job or schedule is due, and repeats until d has passed. It returns the
+// jobs in the order in which they ran.
 func (n *Node[S]) RunFor(d time.Duration) []*fairlead.Job {
 	n.t.Helper()
 	jobs, end := n.Drain(), n.Now().Add(d)

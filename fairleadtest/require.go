@@ -5,8 +5,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// RequireEnqueued returns the unfinished job of a kind whose args match, and fails the
-// test unless there is exactly one. If match is nil, any args match.
+// RequireEnqueued returns the unfinished job of the given kind whose args match. It fails
+// the test unless there is exactly one matching job. If match is nil, it accepts any args.
 func RequireEnqueued[T any, S driver.Store](t TB, n *Node[S], kind fairlead.Kind[T], match func(T) bool) *fairlead.Job {
 	t.Helper()
 	found := enqueued(t, n.Client, kind, match)
@@ -16,7 +16,8 @@ func RequireEnqueued[T any, S driver.Store](t TB, n *Node[S], kind fairlead.Kind
 	return found[0]
 }
 
-// RequireNotEnqueued fails the test if an unfinished job of a kind matches.
+// RequireNotEnqueued fails the test if there is an unfinished job of the given kind whose
+// args match. If match is nil, any args match.
 func RequireNotEnqueued[T any, S driver.Store](t TB, n *Node[S], kind fairlead.Kind[T], match func(T) bool) {
 	t.Helper()
 	if found := enqueued(t, n.Client, kind, match); len(found) > 0 {

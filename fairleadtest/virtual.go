@@ -16,21 +16,20 @@ import (
 // and what it does in vain takes real time.
 const virtualPoll = 10 * time.Second
 
-// VirtualNode is a complete node in virtual time on an in-memory database.
+// VirtualNode is a complete node that runs in virtual time on an in-memory database.
 type VirtualNode struct {
 	Clients
 	Store *sqlite.Store // store of the node
 	T     *testing.T    // the test inside the bubble
 }
 
-// Virtual runs a test with a complete node in a testing/synctest bubble. The node's
-// loops, timeouts, retries and rates are those of production, except that it polls less
-// often.
+// Virtual runs a test with a complete node in a testing/synctest bubble. The node's loops,
+// timeouts, retries and rates are those of production, except that it polls less often.
 //
-// Time passes while the test waits, in Pass or in time.Sleep. An hour of waiting takes
-// a fraction of a second, plus the real time of the work done in it. The function
-// register registers the handlers, which must not use real networks, because real
-// networks do not follow virtual time.
+// The bubble's clock advances while the test waits in Pass or time.Sleep. An hour of waiting
+// takes a fraction of a second, plus the real time of the work that is done in it. The
+// function register registers the handlers. Handlers must not use real networks, because
+// these do not follow the bubble's clock.
 func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store), test func(node *VirtualNode)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,10 +60,11 @@ func Virtual(t *testing.T, register func(mux *fairlead.Mux, store *sqlite.Store)
 	})
 }
 
-// Now returns the time in the bubble.
+// Now returns the current time of the bubble's clock.
 func (n *VirtualNode) Now() time.Time { return time.Now() }
 
-// Pass lets time pass, and then waits until all goroutines in the bubble are idle.
+// Pass advances the bubble's clock by d, then waits until all goroutines in the bubble are
+// idle.
 func (n *VirtualNode) Pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

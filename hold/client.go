@@ -7,13 +7,12 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A Client reads what kept jobs waiting. It is safe for concurrent use by multiple
-// goroutines.
+// A Client reads the records of what kept jobs waiting. It is safe for concurrent use.
 type Client struct {
 	store Store
 }
 
-// NewClient returns a client for a store.
+// NewClient returns a client that reads the holds in store.
 func NewClient(store Store) *Client { return &Client{store} }
 
 // most is the maximum number of holds in a page.
@@ -25,8 +24,8 @@ func (c *Client) History(ctx context.Context, id int64) (History, error) {
 	return c.store.History(ctx, id)
 }
 
-// List returns the holds of a queue, a tenant, a kind or all jobs, newest first. It returns
-// ErrInvalid if the filter ends before it begins or has a limit above 1000.
+// List returns the holds that match the filter, newest first. It returns ErrInvalid if the
+// filter's period ends before it begins or its limit exceeds 1000.
 func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	if err := Normalize(&filter); err != nil {
 		return Page{}, err
@@ -34,13 +33,14 @@ func (c *Client) List(ctx context.Context, filter Filter) (Page, error) {
 	return c.store.Holds(ctx, filter)
 }
 
-// Samples returns the activity of the cluster in a period of the last day, oldest first.
-// There are no samples for times in which no node recorded anything.
+// Samples returns the samples of the cluster's activity between from and to, oldest first.
+// Samples are retained for a day. There are no samples for times at which no node was
+// recording.
 func (c *Client) Samples(ctx context.Context, from, to time.Time) ([]Sample, error) {
 	return c.store.Samples(ctx, from, to)
 }
 
-// Normalize validates a filter and sets its default limit.
+// Normalize validates the filter and sets its default limit.
 func Normalize(filter *Filter) error {
 	var bad []fairlead.FieldError
 	if filter.Limit < 0 || filter.Limit > most {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Gaps returns the holds for a period in which no node looked. While no node had a lease,
-// no job could start; the rest of the period is unrecorded.
+// Gaps returns the holds for a period in which no node looked. While no node had a lease, no
+// job could start. The rest of the period is unrecorded.
 func Gaps(from, to time.Time, nodes []fairlead.Node) []Hold {
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b fairlead.Node) int { return cmp.Compare(a.JoinedAt.UnixMicro(), b.JoinedAt.UnixMicro()) })

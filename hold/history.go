@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A History contains what a job waited for.
+// A History describes what a job waited for.
 type History struct {
 	ID        int64
 	State     fairlead.State
@@ -15,7 +15,7 @@ type History struct {
 	Stretches []Stretch // in chronological order; empty while the job is not due
 }
 
-// A Stretch is a period in which a job waited for the same causes.
+// A Stretch is a period during which the causes of a job's wait did not change.
 type Stretch struct {
 	From   time.Time
 	Until  time.Time // zero = the job still waits
@@ -23,7 +23,7 @@ type Stretch struct {
 	Causes []fairlead.Obstacle
 }
 
-// Past is the data that a history is derived from.
+// Past contains the data from which Derive computes a history.
 type Past struct {
 	Job      *fairlead.Job
 	Attempts []fairlead.Attempt
@@ -32,8 +32,8 @@ type Past struct {
 	Nodes    []fairlead.Node
 }
 
-// Derive returns what a job waited for. Where no hold applies, the job waited because other
-// jobs went first.
+// Derive computes what a job waited for. For times without a matching hold, it reports that
+// other jobs went first.
 func Derive(past Past) History {
 	h := History{ID: past.Job.ID, State: past.Job.State, At: past.Standing.Now}
 	holds := slices.Clone(past.Holds)
@@ -48,8 +48,8 @@ func Derive(past Past) History {
 	return h
 }
 
-// Waited returns the period in which a job waited: from its first due time until its last
-// start, or now.
+// Waited returns the period in which the job waited: from its first due time until its last
+// start, or until now if it still waits.
 func (p *Past) Waited() (from, until time.Time) {
 	waits := p.waits()
 	if len(waits) == 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Unrecorded is the code of a period without records, because no node looked.
+// Unrecorded is the code for a period without records, because no node looked.
 const Unrecorded fairlead.ObstacleCode = "unrecorded"
 
-// A Cause is one thing that keeps ready jobs from starting. It applies to the lanes that
-// match all of its names; an empty name matches every lane.
+// A Cause is a condition that keeps ready jobs from starting. It applies to the lanes that
+// match all of its names. An empty name matches every lane.
 type Cause struct {
 	Code   fairlead.ObstacleCode // IsPaused, AtCap, OverRate, NoNode, NoSlot, AtGate or Unrecorded
 	Scope  fairlead.LimitScope   // for a pause, cap or rate, the scope it is defined for; LimitKind for a gate; otherwise empty
@@ -20,8 +20,8 @@ type Cause struct {
 	Gate   string // concurrency key of the jobs that wait at a gate
 }
 
-// Name returns the name of the queue, tenant, kind or gate that the cause belongs to, as in
-// fairlead.Obstacle.
+// Name returns the name of the queue, tenant, kind or gate that the cause belongs to, in the
+// same form as fairlead.Obstacle.
 func (c Cause) Name() string {
 	switch {
 	case c.Gate != "":
@@ -46,8 +46,8 @@ type Hold struct {
 	Cap   int       // for a cap or gate, the total number of slots when the hold began
 }
 
-// A Filter selects holds. An empty field matches every hold; multiple fields must all
-// match.
+// A Filter selects holds. A hold must match all fields that are set. An empty field matches
+// every hold.
 type Filter struct {
 	Queue  string    // holds that apply to the queue: its own holds, and holds that name no queue
 	Tenant string    // like Queue; includes holds of the tenant's parent
@@ -58,7 +58,7 @@ type Filter struct {
 	Limit  int       // maximum number of holds; zero = 100
 }
 
-// A Page is a part of the holds that match a filter, newest first.
+// A Page is one page of the holds that match a filter, newest first.
 type Page struct {
 	Holds []Hold
 	Next  int64     // Below of the next page; zero = last page

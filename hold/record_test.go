@@ -16,7 +16,7 @@ func queueFull(name string) Seen {
 	return Seen{Cause: Cause{Code: fairlead.AtCap, Scope: fairlead.LimitQueue, Queue: name}}
 }
 
-// glance is one look of a record, three of which it takes to end a hold.
+// glance performs one look of a record. A hold ends after three looks without it.
 func glance(r *record, at int, whole bool, seen ...Seen) Found {
 	found := Found{Now: after(at)}
 	r.compare(&found, Sight{Now: after(at), Seen: seen, Whole: whole}, 3*time.Second)

@@ -9,7 +9,7 @@ const (
 	SamplesKept = 24 * 60 * 6
 )
 
-// A Sample is the activity of the cluster in one period of SampleEvery.
+// A Sample is the cluster's activity during one SampleEvery interval.
 type Sample struct {
 	At      time.Time // end of the period
 	Started float64   // jobs started per second

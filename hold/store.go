@@ -45,7 +45,7 @@ const (
 	MaxKept      = 200_000 // approximate number of holds that a witness retains in total
 )
 
-// Standing is the state of the looks.
+// Standing is the state that one look passes on to the next.
 type Standing struct {
 	Version int64     // version of the last look; zero = no look so far
 	At      time.Time // time of the last look
@@ -55,13 +55,14 @@ type Standing struct {
 	Now     time.Time // the database's clock
 }
 
-// Blind reports whether no node has looked for longer than another node needs to take over.
+// Blind reports whether no node has looked for longer than a takeover by another node
+// requires.
 func (s Standing) Blind(now time.Time) bool {
 	return s.Version != 0 && now.Sub(s.At) > 2*s.Due.Sub(s.At)
 }
 
-// EndUnseen ends the holds that are ongoing as of the last look if no node looks any more,
-// because they may have ended since.
+// EndUnseen ends the ongoing holds at the time of the last look if no node looks any longer.
+// These holds may have ended since that look.
 func (s Standing) EndUnseen(holds []Hold) {
 	for i := range holds {
 		if holds[i].Until.IsZero() && s.Blind(s.Now) {
@@ -73,13 +74,13 @@ func (s Standing) EndUnseen(holds []Hold) {
 // ahead reports whether the last look is in the future, because the clock was set back.
 func (s Standing) ahead() bool { return s.At.After(s.Now) }
 
-// A Place is the position of a look within its round.
+// A Place is a look's position in its round.
 type Place struct {
 	Lane int32
 	Gate int64
 }
 
-// A Sight is the result of reading the lanes and gates in one look.
+// A Sight is what one look has read from the lanes and gates.
 type Sight struct {
 	Now   time.Time
 	Seen  []Seen // each cause once
@@ -88,14 +89,14 @@ type Sight struct {
 	Whole bool   // whether the round is complete: all waiting jobs were covered
 }
 
-// Seen is a cause found by a look.
+// Seen is a cause that a look has found.
 type Seen struct {
 	Cause
 	Used, Cap int
 	Since     time.Time // start time, or zero if unknown
 }
 
-// Found contains the results of a look.
+// Found contains the result of a look.
 type Found struct {
 	Version int64         // version of the previous look; zero = there was none
 	Next    int64         // version of this look

@@ -18,7 +18,7 @@ func compareCauses(a, b Cause) int {
 	)
 }
 
-// Text describes the hold for users.
+// Text returns a human-readable description of the hold.
 func (h Hold) Text() string {
 	switch h.Code {
 	case fairlead.IsPaused:

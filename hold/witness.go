@@ -33,10 +33,10 @@ const (
 	pruneChunk = 1000
 )
 
-// A Witness records what keeps jobs waiting. Every node has one; one of them at a time
-// stores its findings. Its memory is a copy of the stored data, except for the times when
-// causes were last seen: if the witness dies, its successor uses the time of the last look
-// instead.
+// A Witness records what keeps jobs waiting. Every node has a witness, but only one witness
+// at a time stores its findings. Its memory is a copy of the stored data, except for the
+// times at which it last saw each cause. If the witness dies, its successor uses the time of
+// the last look instead.
 type Witness struct {
 	store Source
 	every time.Duration
@@ -50,15 +50,15 @@ type Witness struct {
 	record  *record
 }
 
-// NewWitness returns a witness that looks at this interval and retains holds for the keep
-// period.
+// NewWitness returns a witness that looks at intervals of every and retains holds for the
+// period keep.
 func NewWitness(store Source, every, keep time.Duration) *Witness {
 	return &Witness{store: store, every: every, keep: keep}
 }
 
-// Look performs a look, unless another node is the witness or it is too early. After an
-// error, the stored data is either unchanged or complete, and the next look continues from
-// there.
+// Look performs a look, unless another node is the witness or the next look is not due yet.
+// After an error, the stored data is either unchanged or complete, and the next look
+// continues from there.
 func (w *Witness) Look(ctx context.Context) error {
 	if time.Now().Before(w.rest) {
 		return nil

@@ -64,7 +64,7 @@ func enqueue(t *testing.T, store *sqlite.Store) {
 	}
 }
 
-// watch is what the loop of a node does, for some time.
+// watch performs the loop of a node for the given duration.
 func watch(ctx context.Context, store *slowStore, duration time.Duration) {
 	w := hold.NewWitness(store, every, week)
 	for begun := time.Now(); time.Since(begun) < duration; time.Sleep(every) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Breaker is the circuit breaker of a target: this node does not call the target for a
-// while, because calls to it failed.
+// Breaker is a target's circuit breaker. While it is open, this node does not call the
+// target, because recent calls failed.
 type Breaker struct {
 	Address  string    // host and port of the target, for all schemes
 	HalfOpen bool      // the next call, or one in progress, tests the target
@@ -16,8 +16,8 @@ type Breaker struct {
 	Until    time.Time // time at which the next call may test the target; in the past if HalfOpen
 }
 
-// Breakers lists the open and half-open breakers by address. It omits targets that have
-// not been called for a long time.
+// Breakers lists the open and half-open breakers, ordered by address. It omits targets that
+// have not been called for a long time.
 func (h *Handler) Breakers() []Breaker { return h.breakers.list() }
 
 func (b *breakers) list() (open []Breaker) {

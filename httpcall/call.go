@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Kind is the kind of the jobs that this package handles.
+// Kind is the kind of job that this package handles.
 const Kind = "http"
 
-// Call is the args of a job of kind "http".
+// Call holds the arguments of a job of kind "http".
 type Call struct {
 	Method  string            `json:"method,omitempty"`  // default POST
 	URL     string            `json:"url"`               // target URL, with placeholders; required
@@ -33,14 +33,14 @@ type Call struct {
 	TLS           *TLS   `json:"tls,omitempty"`            // default the system's CAs and no client certificate
 }
 
-// Success is the condition for the success of a call: its status is listed, and the
-// expression, if any, is true.
+// Success is the condition under which a call succeeds. The response's status must be
+// listed, and the expression, if any, must be true.
 type Success struct {
 	Status     []string `json:"status,omitempty"`     // such as "2xx", "304", "200-204"; default 2xx
 	Expression string   `json:"expression,omitempty"` // condition on the answer; default true
 }
 
-// TLS configures the verification of a target and the identification of the caller.
+// TLS configures how a call verifies its target and identifies itself to it.
 type TLS struct {
 	CA                string `json:"ca,omitempty"`                 // PEM, or a reference to it; default the system's CAs
 	ClientCertificate string `json:"client_certificate,omitempty"` // reference to PEM

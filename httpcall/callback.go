@@ -18,11 +18,11 @@ import (
 // store's to say.
 const tokenGrace = 24 * time.Hour
 
-// ErrForged is returned for a token that this service did not issue.
+// ErrForged means that this service did not issue the token.
 var ErrForged = errors.New("the token was not issued by this service")
 
-// Callback is the content of a token, which permits its holder to answer for one run of
-// a job.
+// Callback is the content of a callback token. The token permits its holder to answer for
+// one run of a job.
 type Callback struct {
 	Tenant  string    // tenant of the job
 	Job     int64     // ID of the job
@@ -30,25 +30,25 @@ type Callback struct {
 	Expires time.Time // precise to the second
 }
 
-// SecretKeeper stores the secrets that all nodes share. A store implements it.
+// SecretKeeper stores the secrets that all nodes share. Stores implement it.
 type SecretKeeper interface {
 	Secret(ctx context.Context, name string) ([]byte, error) // Secret returns the secret with the given name.
 }
 
-// CallbackKey returns the key that signs all tokens.
+// CallbackKey returns the key that signs all callback tokens.
 func CallbackKey(ctx context.Context, keeper SecretKeeper) ([]byte, error) {
 	return keeper.Secret(ctx, "callback")
 }
 
-// MakeToken returns the token of a callback.
+// MakeToken returns a token for the callback, signed with key.
 func MakeToken(key []byte, c Callback) string {
 	payload := c.encode()
 	return base64.RawURLEncoding.EncodeToString(append(seal(key, payload), payload...))
 }
 
-// VerifyToken returns the callback of a token. It returns ErrForged for a token that
-// this service did not issue, and fairlead.ErrExpired for one that has expired. The
-// caller compares the other fields of the callback with the request.
+// VerifyToken returns the callback that the token contains. It returns ErrForged if this
+// service did not issue the token, and fairlead.ErrExpired if the token has expired. The
+// caller must compare the callback's other fields with the request.
 func VerifyToken(key []byte, token string, now time.Time) (Callback, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], seal(key, raw[sha256.Size:])) {

@@ -23,8 +23,8 @@ type Caller struct {
 	wire   *wire // of those for very many calls
 }
 
-// NewCaller returns a caller that makes only connections permitted by the guard. It
-// follows no redirects and ignores the environment's proxy settings: both would bypass
+// NewCaller returns a caller that makes only connections permitted by the guard. It does not
+// follow redirects and ignores the environment's proxy settings, because both would bypass
 // the guard.
 func NewCaller(guard *Guard) *Caller { return newCaller(guard, nil) }
 
@@ -54,11 +54,11 @@ func newTransport(guard *Guard, config *tls.Config) *http.Transport {
 	}
 }
 
-// Client returns an HTTP client that makes only connections permitted by the guard, for
-// code that needs more than a Reply. It follows no redirects.
+// Client returns an HTTP client that makes only connections permitted by the guard. It is
+// meant for code that needs more than a Reply. The client does not follow redirects.
 func (g *Guard) Client() *http.Client { return NewCaller(g).client }
 
-// Reply is a target's answer.
+// Reply is a target's response.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -66,9 +66,9 @@ type Reply struct {
 	Cut    bool   // whether the body was longer and was truncated
 }
 
-// Do makes one call. Its errors are outcomes of the job. A 4xx status other than 408,
-// 425 and 429, or an address that the guard denies, fails the job for good. Every other
-// failure is retried.
+// Do makes one call. Its errors are outcomes for the job. The job fails for good if the
+// target responds with a 4xx status other than 408, 425 and 429, or if the guard denies the
+// address. Every other failure is retried.
 func (c *Caller) Do(request *http.Request) (Reply, error) {
 	reply, err := c.exchange(request)
 	if err == nil && reply.Status/100 == 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// Class is a class of failures of calls.
+// Class classifies the failure of a call.
 type Class string
 
 // The classes of failures.
@@ -22,13 +22,13 @@ const (
 	ClassStatus   Class = "status"   // the answer does not count as a success
 )
 
-// Error is the error of a failed call. Its text begins with its class.
+// Error describes a failed call. Its text begins with its class.
 type Error struct {
 	Class Class // class of the failure
 	Err   error // cause
 }
 
-// Error returns the class and the text of the error.
+// Error returns the failure's class, followed by the text of Err.
 func (e *Error) Error() string { return string(e.Class) + ": " + e.Err.Error() }
 
 // Unwrap returns Err.

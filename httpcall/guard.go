@@ -13,8 +13,8 @@ import (
 )
 
 // Guard decides which addresses may be called. It checks the resolved address when the
-// connection is made, so that a host name cannot resolve to another address between the
-// check and the call.
+// connection is made. A host name therefore cannot resolve to a different address between
+// the check and the call.
 type Guard struct {
 	local    bool // loopback and private addresses are allowed
 	networks []netip.Prefix
@@ -24,12 +24,11 @@ type Guard struct {
 }
 
 // NewGuard returns a guard. Each entry of allow is a network in CIDR notation, a single
-// address or a host name. Networks and addresses in the list are always permitted;
-// hosts in the list are permitted even if their addresses are private. Link-local
-// addresses, which include the metadata services of clouds, and addresses that are not
-// valid for services are denied unless their network is listed. Loopback and private
-// addresses are denied unless they are listed or local is true. NewGuard returns an
-// error for an invalid entry.
+// address or a host name. The guard always permits listed networks and addresses. It permits
+// listed hosts even if their addresses are private. It denies link-local addresses, which
+// include the metadata services of clouds, and addresses that are not valid for services,
+// unless their network is listed. It denies loopback and private addresses unless they are
+// listed or local is true. NewGuard returns an error if an entry is invalid.
 func NewGuard(allow []string, local bool) (*Guard, error) {
 	g := &Guard{local: local, hosts: map[string]bool{}}
 	g.dialer = net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}
@@ -48,9 +47,9 @@ func NewGuard(allow []string, local bool) (*Guard, error) {
 	return g, nil
 }
 
-// Alias redirects calls to a host and port to an address of this machine, and permits
-// these calls, but no others, even though the address is private. It is meant for
-// targets inside this process, which other nodes cannot reach by that address. Call it
+// Alias redirects calls for hostport to an address on this machine. It permits these calls
+// even though the address is private, but no other calls to that address. It is meant for
+// targets inside this process, which other nodes cannot reach at that address. Call Alias
 // before the guard is used.
 func (g *Guard) Alias(hostport string, address netip.AddrPort) {
 	if g.aliases == nil {
@@ -72,10 +71,10 @@ func isHost(text string) bool {
 // hostName is a name of a host as it is compared.
 func hostName(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
 
-// DeniedError is returned for a call to an address that the operator does not permit.
+// DeniedError reports a call to an address that the operator does not permit.
 type DeniedError struct{ Address string } // host and port as the call specifies them, not the resolved address
 
-// Error returns the text of the error.
+// Error returns the error's text.
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("calls to %s are not allowed; the operator can allow it with --allow-target", e.Address)
 }

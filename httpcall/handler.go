@@ -34,7 +34,7 @@ type Handler struct {
 	breakers *breakers
 }
 
-// New returns a handler. Register it with a mux.
+// New returns a handler with the given options. Register it with a mux.
 func New(options Options) *Handler {
 	if options.Timeout <= 0 {
 		options.Timeout = 15 * time.Second
@@ -44,17 +44,17 @@ func New(options Options) *Handler {
 	}
 }
 
-// SetPublicURL sets Options.PublicURL, for programs that learn it only after New. Call
-// it before the node runs.
+// SetPublicURL sets Options.PublicURL, for programs that learn the URL only after they call
+// New. Call it before the node runs.
 func (h *Handler) SetPublicURL(url string) { h.options.PublicURL = url }
 
-// Register registers the handler for jobs of kind "http" with a mux.
+// Register registers the handler for jobs of kind "http" with mux.
 func (h *Handler) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{TimeoutOf: h.timeoutOf}, h)
 }
 
-// Validate validates args like the function Validate, and also refuses references to
-// secrets that are not in Options.Secrets.
+// Validate validates args like the function Validate. It also rejects references to secrets
+// that are not in Options.Secrets.
 func (h *Handler) Validate(args json.RawMessage) error {
 	p, err := compile(args)
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *Handler) timeoutOf(job *fairlead.Job) time.Duration {
 	}
 }
 
-// Origin is the schedule and due instant of a run. The zero value is for a job that no
+// Origin contains the schedule and due instant of a run. The zero value is for a job that no
 // schedule created.
 type Origin struct {
 	Schedule string    // name of the schedule

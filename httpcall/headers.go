@@ -39,8 +39,8 @@ func isToken(text string) bool {
 // identity is the headers that tell a target which job calls.
 var identity = [...]string{"Idempotency-Key", "Fairlead-Job", "Fairlead-Attempt", "Fairlead-Fence"}
 
-// Identify adds headers that identify the calling job to a target. It overwrites
-// existing headers, so that a job cannot impersonate another.
+// Identify adds headers that identify the calling job to the target. It overwrites existing
+// headers to prevent one job from impersonating another.
 func Identify(request *http.Request, job *fairlead.Job, idempotencyKey string) {
 	values := []string{idempotencyKey, strconv.FormatInt(job.ID, 10), strconv.Itoa(job.Attempt), strconv.FormatInt(job.Fence, 10)}
 	for i, name := range identity { // Set would spell the names anew for every call

@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ItemsCall is the HTTP call of a sweep, made once for each item or for several items
-// at once. It is a Call with additional placeholders. With one item per call,
-// {{args.item}} stands for the item, with the fields index, attempt and data;
-// {{args.items}} stands for the list of items. A call without a body sends that list.
+// ItemsCall is a sweep's HTTP call, made once for each item or for several items at once. It
+// is a Call with additional placeholders. With one item per call, {{args.item}} stands for
+// the item, which has the fields index, attempt and data. {{args.items}} stands for the list
+// of items. A call without a body sends that list.
 type ItemsCall struct {
 	handler *Handler
 	plan    *plan
@@ -42,7 +42,7 @@ func usedBy(p *plan) used {
 	return u
 }
 
-// CallItem is an item in the form in which calls contain it.
+// CallItem is an item as it appears in a call.
 type CallItem struct {
 	Index   int64 // index of the item
 	Attempt int   // number of the attempt, counted from 1
@@ -52,9 +52,8 @@ type CallItem struct {
 // itemsBody is what a call without a body sends.
 const itemsBody = `"{\"sweep_id\":\"{{args.sweep_id}}\",\"items\":{{args.items}}}"`
 
-// ForItems validates the data of a sweep that sends at most the given number of items
-// per call, and returns its call. It returns an *fairlead.InvalidError for invalid
-// data.
+// ForItems validates the data of a sweep that sends at most perCall items per call, and
+// returns the sweep's call. It returns an *fairlead.InvalidError if the data is invalid.
 func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error) {
 	call, err := decodeCall(data)
 	if err != nil {
@@ -82,8 +81,8 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 	return &ItemsCall{handler: h, plan: p, address: p.url.address(), uses: usedBy(p)}, nil
 }
 
-// ValidateItems validates the data of a sweep. It returns an *fairlead.InvalidError for
-// invalid data.
+// ValidateItems validates the data of a sweep that sends at most perCall items per call. It
+// returns an *fairlead.InvalidError if the data is invalid.
 func (h *Handler) ValidateItems(data json.RawMessage, perCall int) error {
 	call, err := h.ForItems(data, perCall)
 	if err != nil {

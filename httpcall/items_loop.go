@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// ItemsLoop makes many calls concurrently on one goroutine, and must not be used by
-// others. It is faster than a goroutine per call if targets answer quickly.
+// ItemsLoop makes many calls concurrently on one goroutine. Other goroutines must not use
+// it. It is faster than one goroutine per call if targets respond quickly.
 type ItemsLoop interface {
 	// Begin starts the call for an item, identified by a number.
 	Begin(run *ItemsRun, number int, item CallItem)
@@ -21,15 +21,15 @@ type ItemsLoop interface {
 	Close()
 }
 
-// ItemsEnd is the end of a call for an item: the result of ItemsRun.Do.
+// ItemsEnd is the result of an item's call, as ItemsRun.Do would return it.
 type ItemsEnd struct {
 	Number int // number given to Begin
 	Reply  Reply
 	Err    error
 }
 
-// Loop returns a loop for calls under a context. It returns nil if loops are not
-// supported on this system or would not be faster.
+// Loop returns a loop that makes calls under ctx. It returns nil if this system does not
+// support loops or if a loop would not be faster.
 func (r *ItemsRun) Loop(ctx context.Context) ItemsLoop {
 	if r.pattern == nil || tracing.Traceparent(ctx) != "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ItemsRun makes the calls of a sweep on behalf of the job that processes its items.
+// ItemsRun makes a sweep's calls on behalf of the job that processes the items.
 type ItemsRun struct {
 	call    *ItemsCall
 	job     *fairlead.Job
@@ -23,9 +23,9 @@ type ItemsRun struct {
 	watched atomic.Pointer[watch]
 }
 
-// Under prepares the call for a run over items. If timeout is zero, the call's own
-// timeout applies. The function key returns the Idempotency-Key of the call for a set
-// of items, and must always return the same key for the same items.
+// Under prepares the call for use by job, which processes items of the sweep. If timeout is
+// zero, the call's own timeout applies. The function key returns the Idempotency-Key for a
+// set of items. It must always return the same key for the same items.
 func (c *ItemsCall) Under(job *fairlead.Job, sweep int64, perCall int, timeout time.Duration, key func(items []CallItem) string) *ItemsRun {
 	r := &ItemsRun{call: c, job: job, sweep: sweep, perCall: perCall, key: key, timeout: timeout}
 	if r.timeout <= 0 {
@@ -69,9 +69,9 @@ func (r *ItemsRun) fillIn(ctx context.Context, items []CallItem) (*prepared, err
 	return call, err
 }
 
-// Do makes the call for a set of items. Its errors are outcomes like those of jobs: an
-// error that a retry cannot fix is fairlead.Fatal. Do waits while the target's breaker
-// is open or the target has enough calls in progress.
+// Do makes the call for a set of items. Its errors are outcomes like those of jobs: if a
+// retry cannot fix the error, it is fairlead.Fatal. Do waits while the target's breaker is
+// open or the target has enough calls in progress.
 func (r *ItemsRun) Do(ctx context.Context, items []CallItem) (Reply, error) {
 	entered, err := r.call.enter(ctx)
 	if err != nil {

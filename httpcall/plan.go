@@ -47,7 +47,7 @@ type header struct {
 	value template
 }
 
-// Validate validates the args of a job of kind "http". It returns an
+// Validate validates the arguments of a job of kind "http". It returns an
 // *fairlead.InvalidError that names every invalid field.
 func Validate(args json.RawMessage) error {
 	p, err := compile(args)

@@ -10,15 +10,15 @@ import (
 // maxSecret is how long a secret may be: long enough for a chain of certificates.
 const maxSecret = 64 << 10
 
-// Secrets is the list of secrets that calls may reference: environment variables and
-// files of the node that the operator has permitted. A nil Secrets permits none. A
-// secret is read again for each call, so that a change takes effect immediately.
+// Secrets lists the secrets that calls may reference: the node's environment variables and
+// files that the operator has permitted. A nil Secrets permits none. Every call reads its
+// secrets again, so changes take effect immediately.
 type Secrets struct {
 	listed map[string]bool
 }
 
-// NewSecrets returns the secrets of a list with entries of the form env:NAME or
-// file:PATH. It returns an error for any other entry.
+// NewSecrets returns the listed secrets. Each entry has the form env:NAME or file:PATH.
+// NewSecrets returns an error if an entry has any other form.
 func NewSecrets(listed []string) (*Secrets, error) {
 	s := &Secrets{listed: map[string]bool{}}
 	for _, name := range listed {

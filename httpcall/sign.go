@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Sign signs a request as defined by Standard Webhooks. The id identifies the message,
-// and is the same each time the message is sent. A secret that begins with whsec_ is
-// base64; any other secret is used as it is.
+// Sign signs a request as defined by Standard Webhooks. The id identifies the message and is
+// the same each time the message is sent. A secret that begins with whsec_ is decoded as
+// base64. Any other secret is used as is.
 func Sign(request *http.Request, secret, id string, at time.Time, body []byte) {
 	key := []byte(secret)
 	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {

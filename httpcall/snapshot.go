@@ -20,8 +20,8 @@ const (
 	keptHeaders = 64
 )
 
-// Snapshot is the stored record of a call: the output of a job that succeeded, and the
-// progress of one that failed or waits for its callback. It contains no secrets.
+// Snapshot is the stored record of a call. It is the output of a job that succeeded, and the
+// progress of a job that failed or waits for its callback. It contains no secrets.
 type Snapshot struct {
 	Status         int       `json:"status,omitempty"`      // zero if there was no answer
 	DurationMS     int64     `json:"duration_ms"`           // duration of the call in milliseconds
@@ -35,7 +35,7 @@ type Snapshot struct {
 	At             time.Time `json:"at"`                    // start of the call
 }
 
-// Message is a request or an answer.
+// Message is an HTTP request or response.
 type Message struct {
 	Method    string            `json:"method,omitempty"`
 	URL       string            `json:"url,omitempty"`

@@ -125,8 +125,8 @@ func (t target) address() string {
 	return address(parsed)
 }
 
-// SameTarget reports whether two URLs are certain to have the same scheme, host and
-// port, so that data stored for one of them may be sent to the other.
+// SameTarget reports whether two URLs certainly have the same scheme, host and port. If it
+// returns true, data stored for one URL may be sent to the other.
 func SameTarget(one, other string) bool {
 	a, err := parseTarget(one)
 	if err != nil {

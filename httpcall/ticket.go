@@ -36,8 +36,8 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 	}, nil
 }
 
-// CallbackTimeout returns the time for which a job waits for its callback. This is also
-// the longest extension of the wait that its target can request at once.
+// CallbackTimeout returns the time for which the job waits for its callback. This is also
+// the longest extension that the job's target can request at once.
 func CallbackTimeout(job *fairlead.Job) time.Duration {
 	var call struct {
 		CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds"`

@@ -13,14 +13,14 @@ import (
 // longestTry is how long a call may take for whose end a person waits.
 const longestTry = time.Minute
 
-// Try makes the call of a job once without storing the job. It returns the snapshot
-// that would be stored, and reports whether the call succeeded. The guard, secrets,
-// timeouts and the state of the target apply as for a run, but Try retries nothing and
-// uses an idempotency key of its own.
+// Try makes the job's call once without storing the job. It returns the snapshot that would
+// be stored, and reports whether the call succeeded. The guard, the secrets, the timeouts
+// and the target's state apply as they do to a run, but Try does not retry the call and uses
+// its own idempotency key.
 //
-// Try returns an error if it sent nothing: ErrInvalid for invalid args and for an async
-// call, because only a stored job can receive a callback, and ErrConflict if the
-// target's breaker is open.
+// Try returns an error if it sent nothing. The error is ErrInvalid if the args are invalid,
+// or if the call is async, because only a stored job can receive a callback. It is
+// ErrConflict if the target's breaker is open.
 func (h *Handler) Try(ctx context.Context, job *fairlead.Job, origin Origin) (snapshot Snapshot, success bool, err error) {
 	p, err := compile(job.Args)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Work makes one call. A 4xx answer other than 408, 425 and 429 fails the job for good,
-// unless it counts as a success; every other failure is retried. If the target's
-// breaker is open or the target has too many calls in progress, the job runs again
-// later, which does not count as a failure of the job.
+// Work makes one call. A 4xx response other than 408, 425 and 429 fails the job for good,
+// unless it counts as a success. Every other failure is retried. If the target's breaker is
+// open or the target has too many calls in progress, the job runs again later. This does not
+// count as a failure of the job.
 func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	p, err := compile(job.Args)
 	if err != nil {

@@ -20,14 +20,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options configures Metrics. The zero value works.
+// Options configures Metrics. The zero value is valid.
 type Options struct {
 	Version string       // version in the label of fairlead_build_info
 	Logger  *slog.Logger // default slog.Default()
 }
 
-// Metrics contains the metrics of one process. It implements engine.Observer and
-// bulk.Observer.
+// Metrics collects one process's metrics. It implements engine.Observer and bulk.Observer.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
@@ -35,8 +34,8 @@ type Metrics struct {
 	statements *prometheus.HistogramVec
 }
 
-// New returns Metrics with a registry of its own. Metrics that other packages of the
-// program register elsewhere are not included.
+// New returns Metrics with its own registry. Metrics that other packages register elsewhere
+// are not included.
 func New(options Options) *Metrics {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
@@ -59,8 +58,8 @@ func New(options Options) *Metrics {
 	return m
 }
 
-// Handler returns the handler for scrapes. Metrics that cannot be read are left out; the
-// others are still exported.
+// Handler returns the HTTP handler for scrapes. If a metric cannot be read, the handler
+// omits it and still exports the others.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,

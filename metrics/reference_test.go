@@ -113,8 +113,8 @@ func TestTheReferenceListsEveryMetric(t *testing.T) {
 	}
 }
 
-// gathered returns the type, labels and meaning of every metric of ours, as cells of a
-// table. What is registered and has no series is a mistake of this test.
+// gathered returns the type, labels and meaning of every Fairlead metric, as cells of a
+// table. A registered metric without a series is an error in this test.
 func gathered(t *testing.T) map[string]string {
 	t.Helper()
 	store := sqlitetest.Open(t)

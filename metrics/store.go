@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Store returns a store that measures the duration of calls by nodes and enqueuers. It does
-// not measure queries by users, because their duration depends on the query.
+// Store wraps a store and measures the duration of calls by nodes and enqueuers. It does not
+// measure users' queries, because their duration depends on the query.
 func (m *Metrics) Store(store driver.Store) driver.Store {
 	timer := func(statement string) timer { return timer{m.statements.WithLabelValues(statement)} }
 	return &timedStore{

@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// A Node provides the metrics of a node. *engine.Engine implements it.
+// A Node provides a node's metrics. *engine.Engine implements it.
 type Node interface {
 	// Stats returns values from memory, without blocking.
 	Stats() engine.Stats
 }
 
-// Watch exports the current activity of the node and the contents of the store. It must be
-// called only once.
+// Watch exports the node's current activity and the store's contents. It must be called only
+// once.
 func (m *Metrics) Watch(node Node, store driver.Store) {
 	m.registry.MustRegister(nodeGauges(node)...)
 	m.registry.MustRegister(newCensus(store, m.log))

@@ -26,8 +26,8 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 	return row, err
 }
 
-// Batches returns the matching batches, newest first. Unlike most queries it is not
-// shared between stores, because it names the index for the filter.
+// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
+// between stores, because it specifies which index the filter uses.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

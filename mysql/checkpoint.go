@@ -10,11 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores the progress of the run of a shard and returns its orders. It
-// returns ErrLeaseLost if the run has lost its lease, and ErrConflict for a mark that
-// is smaller than the stored one. It first reads the orders without a lock, and then
-// writes the progress together with the number of the share in the orders, usually in
-// one statement that is a transaction of its own.
+// Checkpoint stores a shard run's progress and returns its orders. It returns ErrLeaseLost
+// if the run has lost its lease, and ErrConflict if the mark is smaller than the stored
+// mark. It first reads the orders without a lock. It then writes the progress together with
+// the number of the share that the orders contain, usually in one statement that is its own
+// transaction.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

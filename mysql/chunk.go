@@ -24,9 +24,8 @@ func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
 	return nil
 }
 
-// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
-// most queries it is not shared between stores, because it names the index for the
-// filter.
+// Chunks returns the matching chunks of a batch, ordered by number. Unlike most queries, it
+// is not shared between stores, because it specifies which index the filter uses.
 func (s *Store) Chunks(ctx context.Context, batch int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Conduct calls act with a batch under its lock. It returns ErrNotFound for an unknown
-// batch.
+// Conduct locks a batch and calls act with it. It returns ErrNotFound if the batch does not
+// exist.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Enqueue stores all jobs or none. It returns ErrConflict if a key is taken, and
+// Enqueue stores either all jobs or none. It returns ErrConflict if a key is taken, and
 // ErrLimit if a tenant would exceed its MaxPending.
 func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {

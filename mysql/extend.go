@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Extend gives a waiting job more time and stores the progress that its target reports.
-// It returns the same errors as Resolve.
+// Extend extends a waiting job's deadline and stores the progress that the job's target
+// reports. It returns the same errors as Resolve.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	ctx = sqlstore.MayWait(ctx)
 	deadline := int64(0)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Fires returns the matching runs of schedules, newest first.
+// Fires returns the matching scheduled runs, newest first.
 func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -32,8 +32,8 @@ func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
 	return total, nil
 }
 
-// Promote makes due scheduled jobs ready, or parks them if their gates are full. It
-// also lets gates admit jobs that no other call has admitted.
+// Promote makes due scheduled jobs ready, or parks them if their gates are full. It also
+// admits parked jobs that no other call has admitted.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
 	return moved, err
 }
 
-// Overdue lists waiting jobs with deadlines that have passed.
+// Overdue lists waiting jobs whose deadlines have passed.
 func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -119,7 +119,7 @@ func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	return overdue, nil
 }
 
-// Expire ends the waits of jobs with deadlines that have passed.
+// Expire ends the waits of the given jobs if their deadlines have passed.
 func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -184,7 +184,7 @@ func (t *txn) lockOverdue(ctx context.Context, ids []int64) (map[int64]*placed, 
 	return locked, err
 }
 
-// Prune removes records that are older than their retention.
+// Prune removes records that are older than their retention periods.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	ctx, cancel := s.withTimeout(ctx)

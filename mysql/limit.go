@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// SetLimit sets or removes the limit of a scope. It returns ErrInvalid if the minimums
-// of tenants would exceed the global cap.
+// SetLimit sets or removes a scope's limit. It returns ErrInvalid if the tenants' minimums
+// would exceed the global cap.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen sets a limit like SetLimit. It returns ErrConflict if the limit has
-// changed since the caller read it.
+// SetLimitSeen sets a limit like SetLimit. It returns ErrConflict if the limit has changed
+// since the caller read it as seen.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }
@@ -43,7 +43,7 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 	})
 }
 
-// Limits lists all limits with their use.
+// Limits lists all limits with their current use.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -66,8 +66,8 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return uses, nil
 }
 
-// Verify counts the jobs of each limit and the tasks of each open batch again, corrects
-// wrong counts, and returns them.
+// Verify recounts each limit's jobs and each open batch's tasks. It corrects wrong counts
+// and returns them.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	drift, err = s.reholdAll(ctx, "verify")
 	slices.SortFunc(drift, func(a, b driver.Drift) int {

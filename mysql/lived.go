@@ -14,8 +14,8 @@ import (
 // short.
 const uncrashChunk = 50
 
-// Lived records that the process of a node is alive, and reverses the crashes that were
-// counted for the node.
+// Lived records that the node's process is alive, and reverses the crashes that were
+// attributed to the node.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -47,9 +47,9 @@ func (s *Store) bringUp(ctx context.Context) error {
 	return err
 }
 
-// Migrate brings the tables up to date, for as long as that takes. If several processes
-// call it at the same time, one of them migrates and the others wait. Migrate returns
-// an error if it cannot lock a table for ten minutes.
+// Migrate brings the tables up to date, however long that takes. If several processes call
+// it at the same time, one of them migrates and the others wait. Migrate returns an error if
+// it cannot lock a table for ten minutes.
 func (s *Store) Migrate(ctx context.Context) (schema driver.Schema, err error) {
 	refused := &refusals{patience: s.migratePatience}
 	err = patiently(ctx, refused, func() error {
@@ -112,8 +112,8 @@ func (s *Store) migrate(ctx context.Context, refused *refusals) (driver.Schema, 
 	return schema, nil
 }
 
-// Schema compares the tables with the migrations of this program and changes nothing.
-// It returns an error if the tables are newer than the program.
+// Schema compares the tables with this program's migrations and changes nothing. It returns
+// an error if the tables are newer than the program.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -124,9 +124,9 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	return sqlstore.Status(applied, s.schema)
 }
 
-// Script returns the SQL that Migrate runs on an empty database. As in Migrate, a
-// record follows each statement: the server commits every definition separately, and
-// Migrate can continue an interrupted script.
+// Script returns the SQL that Migrate runs on an empty database. As in Migrate, the script
+// records each statement after running it, because the server commits every definition
+// separately. Migrate can therefore continue an interrupted script.
 func (s *Store) Script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s;\n\n%s;\n\n", s.sql.ScriptSession, s.sql.CreateMigrations)

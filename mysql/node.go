@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node and grants it a lease. Fences issued from now on are larger
-// than all earlier ones, even if the database has lost commits.
+// Join registers a node and grants it a lease. Fences issued from then on are larger than
+// all earlier fences, even if the database has lost commits.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -66,8 +66,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 }
 
-// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
-// unknown.
+// Beat extends a live node's lease. It returns ErrLeaseLost if the node is dead or unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -197,8 +196,8 @@ func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.H
 	return still, nil
 }
 
-// Held lists the jobs that are leased to a node. The node may have joined through
-// another process.
+// Held lists the jobs that are leased to a node. The node may have joined through a
+// different process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -225,9 +224,9 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 	return held, err
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
-// unknown.
+// Drain asks a node to stop starting jobs if drain is true, and to resume starting them if
+// drain is false. It wakes the node, which learns of the request with its next beat. Drain
+// returns ErrNotFound if the node is dead or unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -246,7 +245,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return nil
 }
 
-// Leave ends the lease of a node immediately.
+// Leave ends a node's lease immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -266,8 +265,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Save stores the progress and memo of a running job under its fence. It returns
-// ErrLeaseLost if the fence is not the job's current one.
+// Save stores a running job's progress and memo. It returns ErrLeaseLost if the fence in
+// save is not the job's current fence.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return saveBriefly(ctx, func() error { return s.saveOnce(ctx, save) })
 }

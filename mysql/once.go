@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// EnqueueOnce stores jobs unless an earlier call with the same caller and key has
-// stored them. It returns ErrConflict if that call was a different request.
+// EnqueueOnce stores jobs unless an earlier call with the same caller and key has stored
+// them. It returns ErrConflict if the earlier call was a different request.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -12,18 +12,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Open opens the store in a database and creates its tables or brings them up to date.
+// Open opens the store in a database. It creates the store's tables or brings them up to
+// date.
 //
-// The url has the form mysql://user:password@host:port/database?name=value…. Its
-// parameters are those of the driver, such as tls=true, and socket=/path for a Unix
-// socket instead of host and port. Open returns an error that wraps ErrUnavailable if
-// the server cannot be reached or is busy.
+// The url has the form mysql://user:password@host:port/database?name=value…. Its parameters
+// are the driver's own, such as tls=true, and socket=/path for a Unix socket instead of host
+// and port. Open returns an error that wraps ErrUnavailable if the server cannot be reached
+// or is busy.
 func Open(ctx context.Context, url string) (*Store, error) {
 	return OpenWith(ctx, url, Options{})
 }
 
-// OpenWith opens a store like Open, with options. It returns an error if
-// options.NoMigrate is set and the tables are not current.
+// OpenWith opens a store like Open, with the given options. It returns an error if
+// options.NoMigrate is set and the tables are not up to date.
 func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
 	s, err := open(url, options)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns a job. It returns ErrNotFound for an unknown ID.
+// Get returns the job with the given ID. It returns ErrNotFound if the job does not exist.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.find(ctx, "get", fairlead.Filter{IDs: []int64{id}, Limit: 1})
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) find(ctx context.Context, verb string, filter fairlead.Filter) (
 	})
 }
 
-// FindPage returns a page of the matching jobs, newest first.
+// FindPage returns one page of the matching jobs, newest first.
 func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	return s.findPage(ctx, "find", filter)
 }
@@ -77,7 +77,7 @@ func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 	return count.States, err
 }
 
-// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
+// TallyUpTo counts the matching jobs by state and stops after about atMost jobs.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	return count, nil
 }
 
-// Attempts lists the recorded attempts of a job, oldest first.
+// Attempts lists a job's recorded attempts, oldest first.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return attempts, nil
 }
 
-// Nodes lists the live nodes, and the dead nodes that are still on record.
+// Nodes lists the live nodes and the dead nodes that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Reap declares nodes with expired leases dead, and takes back the jobs of dead and
+// Reap declares nodes whose leases have expired dead, and takes back the jobs of dead and
 // unknown nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	ctx, cancel := s.withTimeout(ctx)

@@ -176,9 +176,9 @@ func (t *txn) jumpIDs(ctx context.Context, agreed *agreement, lost bool) error {
 
 var _ driver.Restorer = (*Store)(nil)
 
-// Restored records that the database was restored from a backup, and raises the
-// counters of fences and IDs above all earlier values. Call it after a restore into a
-// server that was not restarted, which the store cannot detect itself.
+// Restored records that the database was restored from a backup, and raises the counters for
+// fences and IDs above all earlier values. Call it after a restore into a server that was
+// not restarted. The store cannot detect this case itself.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	agreed, err := s.meetOnce(ctx, anyLoss)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Resolve stores the answer for a waiting job. It returns ErrLeaseLost if the fence is
-// not the job's current one, ErrExpired after the deadline, and ErrConflict if the job
+// Resolve stores the answer for a waiting job. It returns ErrLeaseLost if the fence is not
+// the job's current fence, ErrExpired if the deadline has passed, and ErrConflict if the job
 // already has a different answer.
 func (s *Store) Resolve(ctx context.Context, given fairlead.Settlement) error {
 	ctx = sqlstore.MayWait(ctx)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
-// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is taken or
+// the Version does not match the stored one, ErrNotFound if the schedule does not exist, and
 // ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (stored schedule.Schedule, err error) {
 	ctx = sqlstore.MayWait(ctx)
@@ -140,8 +140,8 @@ type oneMore struct {
 // Scan reads the columns that are asked for, and the last one.
 func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last)...) }
 
-// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
-// continue. DeleteSchedule returns ErrNotFound for an unknown schedule.
+// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs continue.
+// DeleteSchedule returns ErrNotFound if the schedule does not exist.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.inTx(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
@@ -191,7 +191,8 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 	return t.write(ctx, &m)
 }
 
-// Schedules lists live schedules by name, or those that fire next.
+// Schedules lists live schedules, ordered by name. If the filter sets Soonest, it lists the
+// schedules that fire next instead.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

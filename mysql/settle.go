@@ -16,7 +16,7 @@ import (
 // settleChunk is how many settlements one transaction takes at most.
 const settleChunk = 1000
 
-// Settle moves running jobs as their handlers decided.
+// Settle ends the runs of jobs and makes the moves that their handlers requested.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	if err := verdict.CheckMoves(settlements); err != nil { // of all chunks, before the first is made
 		return nil, fmt.Errorf("settle: %w", err)

@@ -101,7 +101,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Options configures a store. The zero value is useful.
+// Options configures a store. The zero value is valid.
 type Options struct {
 	// Prefix is the prefix of the names of all tables; default "fairlead_".
 	Prefix string
@@ -154,7 +154,7 @@ var files embed.FS
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// Store is a driver.Store on MariaDB or MySQL. It also implements access.Store,
+// Store is a driver.Store that uses MariaDB or MySQL. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
@@ -318,7 +318,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Now returns the time of the database's clock.
+// Now returns the current time of the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

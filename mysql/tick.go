@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Tick acts on schedules that are due, and on schedules with runs that have ended.
+// Tick acts on at most limit schedules that are due or have runs that have ended.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -82,7 +82,8 @@ func (s *Store) tickOnce(ctx context.Context, limit int, heldUp []int64, decide 
 	return schedule.Ticked{Schedules: outcome.Schedules, Runs: len(outcome.Fires), Next: next}, nil
 }
 
-// Act acts on one schedule. It returns ErrNotFound for an unknown schedule.
+// Act calls decide for one schedule and carries out the plan. It returns ErrNotFound if the
+// schedule does not exist.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	outcome, err := s.carryOut(sqlstore.MayWait(ctx), "fire schedule",
 		func(ctx context.Context, t *scheduleTx) error {

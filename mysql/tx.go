@@ -15,9 +15,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx returns the store inside a caller's transaction, which must be on the same server
-// as the store. Any isolation level and any session settings work. IDs, new lanes and
-// the clock come from the store's own connections.
+// Tx returns the store for use in the caller's transaction, which must be on the same server
+// as the store. The transaction may use any isolation level and any session settings. IDs,
+// new lanes and the clock come from the store's own connections.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	c := &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
 	c.commit = sqlstore.NewCommit(c.wakeUnlessInUse)

@@ -12,7 +12,7 @@ import (
 // more.
 const mostForgotten = 2 * chunkTuples
 
-// Report adds to the counts of started jobs.
+// Report adds starts to the stored counts of started jobs.
 func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if err := s.features.Report(ctx, starts); err != nil || len(starts) == 0 {
 		return err

@@ -90,8 +90,8 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 	return keys
 }
 
-// Listen calls wake when there may be new work for the scope, until ctx ends. The work
-// may come from this process or another.
+// Listen calls wake whenever there may be new work for the scope, until ctx ends. The work
+// may come from this process or from other processes.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	defer s.listener.leave()
 	s.hub.Listen(ctx, scope, s.listener.join, wake)

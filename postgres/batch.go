@@ -23,8 +23,8 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 	return row, err
 }
 
-// Batches returns the matching batches, newest first. Unlike most queries it is not
-// shared between stores: each combination of filters has a query with a known plan.
+// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
+// between stores, because each combination of filters needs a query with a known plan.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	text := s.sql.BatchesOfAll
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores the progress of the run of a shard and returns its orders. It
-// returns ErrLeaseLost if the run has lost its lease, and ErrConflict for a mark that
-// is smaller than the stored one. It takes one statement.
+// Checkpoint stores the progress of a shard's run and returns the run's orders. It returns
+// ErrLeaseLost if the run has lost its lease, and ErrConflict if the mark is smaller than
+// the stored mark. Checkpoint executes a single statement.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	var sw sweep.Record
 	var granted sqlstore.Granted

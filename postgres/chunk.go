@@ -36,9 +36,9 @@ func (c *chunkColumns) saved(batch int64) []any {
 	return []any{batch, c.numbers, c.held, c.out, c.marks}
 }
 
-// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
-// most queries it is not shared between stores: each combination of filters has a query
-// with a known plan.
+// Chunks returns the matching chunks of batch b, ordered by number. Unlike most queries, it
+// is not shared between stores, because each combination of filters needs a query with a
+// known plan.
 func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	var chunks []batch.Chunk
 	if err := s.run(ctx, s.chunksCall(&chunks, b, filter, nil)); err != nil {

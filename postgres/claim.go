@@ -18,8 +18,7 @@ const claimTries = 5
 
 const claimColumns = 18 // of a row that a claim returns
 
-// Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not
-// alive.
+// Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not live.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Extend gives a waiting job more time and stores the progress that its target reports.
+// Extend gives a waiting job more time and stores the progress that its target has reported.
 // It returns the same errors as Resolve.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	ctx = sqlstore.MayWait(ctx)

@@ -14,7 +14,7 @@ import (
 // never is when queued runs are due.
 var never = sqlstore.Micros(fairlead.Never)
 
-// Fires returns the matching runs of schedules, newest first.
+// Fires returns the matching scheduled runs, newest first.
 func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	text, below := s.sql.FiresOfAll, filter.Below
 	switch {

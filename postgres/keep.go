@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Promote makes due scheduled jobs ready, or parks them if their gates are full. It
-// also lets gates admit jobs that no other call has admitted.
+// Promote makes due scheduled jobs ready, or parks them if their gates are full. It also
+// lets gates admit jobs that should have been admitted earlier.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	promotion := driver.Promotion{Next: -1}
 	var lanes []int32
@@ -44,7 +44,7 @@ func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error
 	return promotion, nil
 }
 
-// Overdue lists waiting jobs with deadlines that have passed.
+// Overdue returns at most limit waiting jobs whose deadlines have passed.
 func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	var overdue []driver.Held
 	err := s.run(ctx, call{sql: s.sql.Overdue, args: []any{max(0, limit)}, restart: func() { overdue = nil }, each: func(row sqlstore.Scanner) error {
@@ -59,7 +59,8 @@ func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	return overdue, nil
 }
 
-// Expire ends the waits of jobs with deadlines that have passed.
+// Expire ends the waits of overdue jobs whose deadlines have passed, and returns the number
+// of waits that it ended.
 func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	ids, fences := make([]int64, len(overdue)), make([]int64, len(overdue))
 	for i, held := range overdue {

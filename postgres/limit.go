@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// SetLimit sets or removes the limit of a scope. It returns ErrInvalid if the minimums
-// of tenants would exceed the global cap.
+// SetLimit sets or removes a scope's limit. It returns ErrInvalid if the tenants' minimums
+// would exceed the global cap.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen sets a limit like SetLimit. It returns ErrConflict if the limit has
-// changed since the caller read it.
+// SetLimitSeen works like SetLimit, but returns ErrConflict if the stored limit differs from
+// seen, the limit that the caller read.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }
@@ -51,7 +51,7 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 	return nil
 }
 
-// Limits lists all limits with their use.
+// Limits returns all limits with their usage.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	var limits []fairlead.LimitUse
 	err := s.runPlain(ctx, call{sql: s.sql.Limits, restart: func() { limits = nil }, each: func(row sqlstore.Scanner) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Listen calls wake when there may be new work for the scope, until ctx ends.
+// Listen calls wake whenever there may be new work for the scope, until ctx ends.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	s.listener.hub.Listen(ctx, scope, s.listener.open, wake)
 	return nil

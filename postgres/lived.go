@@ -12,8 +12,8 @@ import (
 // uncrashTries is how often Lived looks for jobs that may have moved meanwhile.
 const uncrashTries = 2
 
-// Lived records that the process of a node is alive, and reverses the crashes that were
-// counted for the node.
+// Lived records that a node's process is alive, and removes the crashes that were counted
+// for that node.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if err := s.run(ctx, call{sql: s.sql.MarkLived, args: []any{int64(node)}}); err != nil {
 		return fmt.Errorf("record that a node was alive: %w", err)

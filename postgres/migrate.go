@@ -22,8 +22,8 @@ const (
 	migrationPatience = 10 * time.Minute // nodes that start while another migrates wait this long
 )
 
-// Schema compares the tables with the migrations of this program and changes nothing.
-// It returns an error if the tables are newer than the program.
+// Schema compares the tables with this program's migrations, without changing anything. It
+// returns an error if the tables are newer than the program.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	exist := false
 	err := s.runPlain(ctx, call{sql: s.sql.MigrationsExist, each: func(row sqlstore.Scanner) error { return row.Scan(&exist) }})
@@ -50,9 +50,9 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 	return applied, err
 }
 
-// Migrate brings the tables up to date. It runs in one transaction, except for indexes
-// of tables that may be large: it builds each of these separately, for as long as that
-// takes. Migrate returns an error if it cannot lock a table for ten minutes.
+// Migrate upgrades the tables to this program's schema. It runs in one transaction, except
+// for indexes on tables that may be large. It builds each of these indexes separately,
+// without a time limit. Migrate returns an error if it cannot lock a table for ten minutes.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	wait := sqlstore.NewWait(s.options.Waiting)
 	for begun := time.Now(); ; {
@@ -122,7 +122,7 @@ func (s *Store) migrateOnce(ctx context.Context) (status driver.Schema, err erro
 	return status, err
 }
 
-// Script returns the SQL that Migrate runs on an empty database.
+// Script returns the SQL statements that Migrate runs on an empty database.
 func (s *Store) Script() string {
 	var b strings.Builder
 	if s.options.Schema != "" {

@@ -55,8 +55,7 @@ func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err e
 	return id, nil
 }
 
-// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
-// unknown.
+// Beat extends a live node's lease. It returns ErrLeaseLost if the node is dead or unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	answer, err := s.beat(ctx, beat)
 	if err != nil {
@@ -117,8 +116,8 @@ func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairle
 	return err
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
+// Drain asks a node to stop starting jobs, or to resume. It wakes the node, which learns of
+// the request with its next heartbeat. Drain returns ErrNotFound if the node is dead or
 // unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx = sqlstore.MayWait(ctx)
@@ -134,7 +133,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return nil
 }
 
-// Leave ends the lease of a node immediately.
+// Leave ends a node's lease immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
@@ -147,8 +146,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held lists the jobs that are leased to a node. The node may have joined through
-// another process.
+// Held returns the jobs leased to a node. The node may have joined through another process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var held []driver.Held
 	var own *string
@@ -170,13 +168,13 @@ func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 	}
 }
 
-// Save stores the progress and memo of a running job under its fence. It returns
-// ErrLeaseLost if the fence is not the job's current one.
+// Save stores a running job's progress and memo under its fence. It returns ErrLeaseLost if
+// the fence is not the job's current fence.
 //
-// Save commits in a separate round trip, because an abandoned try may reach the server
-// later than a newer one and must not overwrite it. Without its commit the old try
-// changes nothing; with a commit on its way it holds the row lock of the job, and the
-// newer try waits.
+// Save commits in a separate round trip, because an abandoned try may reach the server later
+// than a newer try and must not overwrite it. Without its commit, the old try changes
+// nothing. If its commit is already on the way, it holds the job's row lock and the newer
+// try waits.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {

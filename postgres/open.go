@@ -17,14 +17,14 @@ const (
 	idBlock = 1000 // increment of the jobid sequence
 )
 
-// Open opens the store in a database and creates its tables or brings them up to date.
-// The url is a URL such as postgres://user:password@host/database or a keyword string,
-// as pgx accepts them. Open returns an error that wraps ErrUnavailable if the server
-// cannot be reached or is busy.
+// Open opens the store in a database, and creates its tables or upgrades them. The url is
+// either a URL such as postgres://user:password@host/database or a keyword string, as
+// accepted by pgx. Open returns an error that wraps ErrUnavailable if the server cannot be
+// reached or is busy.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// OpenWith opens a store like Open, with options. It returns an error if
-// options.NoMigrate is set and the tables are not current.
+// OpenWith opens a store like Open, with the given options. It returns an error if
+// options.NoMigrate is set and the tables are not up to date.
 func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
 	if options.Prefix == "" {
 		options.Prefix = defaultPrefix
@@ -75,7 +75,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	s.query = &sqlstore.Query{
 		Expand: expand,
 		Arg:    func(n int) string { return fmt.Sprintf("$%d", n) },
-		NoJSON: "null::json", Unlucky: true, Open: "open",
+		NoJSON: "null::json", Unlucky: true, FailedLanes: true, Open: "open",
 		Lanes: s.lanes.Lanes,
 		Probe: func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
 	}

@@ -16,7 +16,7 @@ const (
 	forgetSchedulesAfter = 24 * time.Hour // how long a deleted schedule without runs is kept
 )
 
-// Prune removes records that are older than their retention.
+// Prune removes records that are older than their retention period.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns a job. It returns ErrNotFound for an unknown ID.
+// Get returns a job. It returns ErrNotFound if the job does not exist.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.find(ctx, fairlead.Filter{IDs: []int64{id}, Limit: 1})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 	return count.States, err
 }
 
-// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
+// TallyUpTo counts the matching jobs by state. It stops counting at about atMost jobs.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Count{}, fmt.Errorf("count: %w", err)
@@ -120,7 +120,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	return count, nil
 }
 
-// Attempts lists the recorded attempts of a job, oldest first.
+// Attempts returns a job's recorded attempts, oldest first.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	var attempts []fairlead.Attempt
 	err := s.run(ctx, call{sql: s.sql.Attempts, args: []any{id}, each: func(row sqlstore.Scanner) error {
@@ -137,7 +137,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 	return attempts, nil
 }
 
-// Nodes lists the live nodes, and the dead nodes that are still on record.
+// Nodes returns the live nodes, and the dead nodes that are still on record.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	var nodes []fairlead.Node
 	if err := s.runPlain(ctx, nodesCall(&s.sql, &nodes)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Reap declares nodes with expired leases dead, and takes back the jobs of dead and
+// Reap marks nodes whose leases have expired as dead, and takes back jobs from dead and
 // unknown nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped

@@ -204,9 +204,9 @@ func (s *Store) forgetAll() {
 	s.notifier.hub.Work(nil)
 }
 
-// Restored records that the database was restored from a backup, and raises the
-// counters of fences and IDs above all earlier values. Call it after a restore into a
-// server that was not restarted, which the store cannot detect itself.
+// Restored records that the database was restored from a backup, and raises the counters for
+// fences and IDs above all earlier values. Call it after a restore into a server that was
+// not restarted, because the store cannot detect such a restore itself.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -33,8 +33,8 @@ type longerRow struct {
 // Scan implements sqlstore.Scanner.
 func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
 
-// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
-// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is taken or
+// the Version does not match the stored one, ErrNotFound if the schedule does not exist, and
 // ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	ctx = sqlstore.MayWait(ctx)
@@ -176,8 +176,8 @@ func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.
 	return rows[0], nil
 }
 
-// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
-// continue. DeleteSchedule returns ErrNotFound for an unknown schedule.
+// DeleteSchedule removes a schedule and cancels its queued runs. Active runs continue.
+// DeleteSchedule returns ErrNotFound if the schedule does not exist.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	var gates []int64
@@ -211,7 +211,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Schedules lists live schedules by name, or those that fire next.
+// Schedules returns the matching live schedules, ordered by name or by next fire.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	var schedules []schedule.Schedule
 	if err := s.run(ctx, s.schedulesCall(ctx, &schedules, filter)); err != nil {

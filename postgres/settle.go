@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Settle moves running jobs as their handlers decided.
+// Settle moves running jobs to the states that their handlers decided on.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -29,7 +29,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Options configures a store. The zero value is useful.
+// Options configures a store. The zero value is valid.
 type Options struct {
 	// Prefix is the prefix of the names of all tables and sequences; default "fairlead_".
 	Prefix string
@@ -133,7 +133,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Now returns the time of the database's clock.
+// Now returns the current time by the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	var now int64
 	err := s.run(ctx, call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})

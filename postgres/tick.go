@@ -17,7 +17,7 @@ const (
 	roundsRest   = 100 * time.Millisecond // between two looks if there are more than that
 )
 
-// Tick acts on schedules that are due, and on schedules with runs that have ended.
+// Tick processes schedules that are due and schedules whose runs have ended.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -98,7 +98,8 @@ func (t *scheduleTx) takeDue(ctx context.Context, limit int, found, heldUp []int
 	return false, nil
 }
 
-// Act acts on one schedule. It returns ErrNotFound for an unknown schedule.
+// Act locks one schedule, calls decide and carries out the resulting plan. It returns
+// ErrNotFound if the schedule does not exist.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.withTimeout(ctx)

@@ -18,16 +18,16 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx returns the store inside a pgx transaction. IDs and lanes come from the store's
-// own connections, so they do not depend on the result of the transaction. Any
-// isolation level works; at levels stricter than READ COMMITTED a call may return a
-// serialization failure, after which the caller retries the transaction as usual.
+// Tx returns the store inside a pgx transaction. IDs and lanes are allocated on the store's
+// own connections, so they do not depend on whether the transaction commits. Any isolation
+// level works. At levels stricter than READ COMMITTED, a call may return a serialization
+// failure. The caller then retries the transaction as usual.
 func (s *Store) Tx(tx pgx.Tx) driver.Tx {
 	return s.callerTx(pgxRunner{tx})
 }
 
-// SQLTx returns the store inside a database/sql transaction, which must use the pgx
-// driver. See Tx.
+// SQLTx returns the store inside a database/sql transaction that uses the pgx driver. See
+// Tx.
 func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 	return s.callerTx(sqlRunner{tx})
 }

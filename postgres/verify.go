@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Verify counts the jobs of each limit and the tasks of each open batch again, corrects
-// wrong counts, and returns them.
+// Verify recounts each limit's jobs and each open batch's tasks, corrects wrong counts, and
+// returns them.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	if drift, err = s.reholdAll(ctx); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Alert configures where a schedule reports problems with its runs. The receiver gets
-// an HTTP call: a job of kind "http", with the tenant and queue of the schedule's own
-// jobs. The job is stored in the same transaction as the event that it reports, and is
-// delivered at least once.
+// Alert configures where a schedule reports problems with its runs. An HTTP call delivers
+// each report: a job of kind "http" that has the same tenant and queue as the schedule's own
+// jobs. The job is stored in the same transaction as the event that it reports, so each
+// report is delivered at least once.
 type Alert struct {
 	URL      string        // URL to call
 	On       []AlertEvent  // events to report; default failure and recovery
@@ -35,9 +35,8 @@ const (
 	AlertMissed   AlertEvent = "missed"   // the schedule was due, but no node acted on it in time
 )
 
-// Standing is the information that a schedule carries from one plan to the next: the
-// results of its runs, if it has an Alert, and the instants that did not fit into a
-// plan.
+// Standing is the information that a schedule passes from one plan to the next: the results
+// of its runs, if it has an Alert, and the instants that did not fit into a plan.
 type Standing struct {
 	Failures int       // number of consecutive failed runs
 	Told     bool      // whether these failures were reported

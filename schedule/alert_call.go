@@ -58,8 +58,8 @@ func (o occasion) about(run Fire, failures int) occasion {
 	return o
 }
 
-// AlertJob returns the job that reports an event as configured in the schedule's Alert.
-// Its args are those of package httpcall, which also validates them.
+// AlertJob returns a job like those that report events according to the schedule's Alert.
+// The job's args have the format of package httpcall, which also validates them.
 func (s *Schedule) AlertJob() *fairlead.Job {
 	return s.alertJob(occasionOf(AlertFailure, s, s.UpdatedAt).about(Fire{}, 1))
 }

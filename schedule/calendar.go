@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Calendar is a named set of excluded days: the schedules that use it are not due on
-// them. Days are those of the schedule's time zone. A change to a calendar applies from
+// Calendar is a named set of excluded days. Schedules that use it are not due on these days.
+// The days begin and end in the schedule's time zone. A change to a calendar applies from
 // then on.
 type Calendar struct {
 	Name        string         // unique name
@@ -20,7 +20,7 @@ type Calendar struct {
 	UpdatedAt   time.Time      // set by the store; zero if an older program stored it
 }
 
-// DateRange is a range of days, including the first and the last.
+// DateRange is a range of days. It includes its first and last day.
 type DateRange struct {
 	From string `json:"from"` // first day, such as 2026-12-24
 	To   string `json:"to"`   // last day
@@ -28,7 +28,7 @@ type DateRange struct {
 
 const maxCalendarDays = 5000
 
-// NormalizeCalendar validates a calendar about to be stored. It returns an
+// NormalizeCalendar validates a calendar that is about to be stored. It returns an
 // *InvalidError that names every invalid field.
 func NormalizeCalendar(calendar *Calendar) error {
 	var c complaints

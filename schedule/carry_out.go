@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// Decision returns the plan for a schedule.
+// Decision decides what a schedule does next and returns the plan.
 type Decision func(Schedule, View) (Plan, error)
 
 // Always returns a Decision that calls decide and never fails.
@@ -18,9 +18,9 @@ func Always(decide func(Schedule, View) Plan) Decision {
 	return func(s Schedule, v View) (Plan, error) { return decide(s, v), nil }
 }
 
-// RunsAtOnce is the maximum number of scheduled and catch-up runs, including skips,
-// that one transaction creates, unless it acts on more schedules than that. A schedule
-// that missed more instants continues in the next transaction.
+// RunsAtOnce is the maximum number of scheduled and catch-up runs, including skips, that one
+// transaction creates. Only a transaction that acts on more schedules than that creates
+// more. If a schedule has missed more instants, it continues in the next transaction.
 const RunsAtOnce = 1000
 
 // Outcome is the result of CarryOut.
@@ -33,10 +33,10 @@ type Outcome struct {
 	Waiting []Waiting
 }
 
-// CarryOut calls decide for the schedules that a transaction has taken, and carries out
-// the plans. It skips schedules that another node has processed in the meantime. It
-// returns the error of decide, and writes nothing before the last decision is made. The
-// schedules share the room for RunsAtOnce runs, and each has room for at least one.
+// CarryOut calls decide for the schedules that tx has taken, and carries out the plans. It
+// skips schedules that another node has processed in the meantime. If decide fails, CarryOut
+// returns its error. It writes nothing before the last decision is made. The schedules share
+// the room for RunsAtOnce runs, and each schedule has room for at least one run.
 func CarryOut(ctx context.Context, tx Tx, decide Decision) (Outcome, error) {
 	c := &carrying{tx: tx}
 	for _, step := range []func(context.Context) error{

@@ -23,7 +23,7 @@ const (
 	defaultCatchUpWindow = 24 * time.Hour
 )
 
-// Normalize fills in the defaults of a schedule about to be stored. It returns an
+// Normalize fills in the defaults of a schedule that is about to be stored. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(s *Schedule) error {
 	var c complaints

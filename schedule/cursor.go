@@ -8,9 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// Start returns the first instant of a schedule that begins at the given time. It
-// returns the zero time if there is none, or if the calendar excludes every due instant
-// within eight years.
+// Start returns the first due instant of a schedule that begins at now. It returns the zero
+// time if there is none, or if the calendar excludes every due instant within eight years.
 func (t *Timing) Start(now time.Time) time.Time {
 	due, _ := t.start(now)
 	return due
@@ -61,7 +60,7 @@ func (t *Timing) free(from time.Time) (due time.Time, excluded bool) {
 	return due.In(from.Location()), false
 }
 
-// Cursor returns the position of a schedule that is next due at the given instant.
+// Cursor returns the position of a schedule whose next due instant is due.
 func (t *Timing) Cursor(due time.Time) Cursor {
 	if due.IsZero() {
 		return Cursor{CalendarVersion: t.version}
@@ -80,7 +79,7 @@ func (t *Timing) cursor(from, due time.Time, excluded bool) Cursor {
 	return cursor
 }
 
-// Begin returns the cursor of a schedule that begins at the given time.
+// Begin returns the initial position of a schedule that begins at now.
 func (t *Timing) Begin(now time.Time) Cursor {
 	due, excluded := t.start(now)
 	return t.cursor(now, due, excluded)

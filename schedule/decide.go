@@ -20,10 +20,10 @@ import (
 // That an instant leads to one thing only is not decided here: the cursor of the
 // schedule goes past it in the same transaction.
 
-// Decide plans the next actions of the schedule: it admits queued runs for which there
-// is room, and handles the instants that have come. An instant is on time if it is at
-// most grace late; an older one was missed. Decide returns an error if the stored
-// schedule cannot be read; its plan is valid even then.
+// Decide plans the schedule's next actions. It admits queued runs for which there is room,
+// and handles the instants that have come. An instant is on time if it is at most grace
+// late. An older instant was missed. If the stored schedule cannot be read, Decide returns
+// an error, but its plan is still valid.
 func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	if err := s.readable(); err != nil {
 		return Plan{Cursor: s.Cursor, Standing: v.Standing}, err
@@ -70,9 +70,9 @@ func (s *Schedule) readable() error {
 	return fmt.Errorf("schedule %q %s; replace or delete it: %w", s.Name, s.Broken, fairlead.ErrConflict)
 }
 
-// Manual plans a run that a user or a program requests. The limit on concurrent runs
-// applies to it, but earlier runs and failures do not hold it back. If args is nil, the
-// run gets the template's args.
+// Manual plans a run that a user or program requests. The limit on concurrent runs applies
+// to it, but earlier runs and failures do not hold it back. If args is nil, the run uses the
+// args of the schedule's job template.
 func (s *Schedule) Manual(v View, args json.RawMessage) Plan {
 	d := newDecision(s, v)
 	d.admit()

@@ -16,25 +16,25 @@ type Ensured struct {
 	Changed  []fairlead.Difference // fields that were set back to their declared values
 }
 
-// Ensure creates a schedule, or brings the existing schedule of that name to the
-// declared state. Programs call it when they start; any number of them may do so at the
-// same time.
+// Ensure creates the declared schedule, or restores the stored schedule of the same name to
+// the declared state. Programs call it at startup. Any number of programs may call it
+// concurrently.
 //
-// Ensure owns the fields that are set, each field of the job separately, and the timing
-// as a whole; a field that is zero keeps its stored value. In particular, a schedule
-// that an operator has disabled stays disabled. A field that it owns and that has
-// another value is set back and reported in Changed. The audit log records creations
-// and changes with the actor "ensure".
+// Ensure owns the fields that are set in declared. It owns each field of the job separately,
+// and the timing as a whole. A zero field keeps its stored value. In particular, a schedule
+// that an operator has disabled stays disabled. If the stored value of an owned field
+// differs, Ensure restores the declared value and lists the field in Changed. The audit log
+// records creations and changes under the actor "ensure".
 //
-// Ensure never removes anything: a schedule that the program no longer declares stays
-// until it is deleted. It returns ErrInvalid under the same conditions as Put.
+// Ensure never deletes a schedule: a schedule that the program no longer declares stays
+// until a user deletes it. Ensure returns ErrInvalid under the same conditions as Put.
 func (c *Client) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	return ensure.Retry(func() (Ensured, error) { return c.ensure(ctx, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
 }
 
-// Ensure ensures a schedule inside the transaction, like Client.Ensure. It returns
-// ErrConflict if another transaction changes the schedule at the same time; the caller
-// then rolls back and retries.
+// Ensure ensures a schedule in the transaction, like Client.Ensure. It returns ErrConflict
+// if another transaction changes the schedule at the same time. The caller must then roll
+// back and retry.
 func (c *TxClient) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	return c.ensure(ctx, declared)
 }

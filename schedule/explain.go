@@ -15,11 +15,11 @@ var errOnlyAsked = errors.New("only asked")
 // anyLateness makes an instant count that is acted upon late.
 const anyLateness = 365 * 24 * time.Hour
 
-// Explain reports when a schedule is due, what happens at its next instant if the
-// states of its runs do not change, and why its runs are not running. It decides as a
-// node would at that instant and then rolls back, so like a node it waits for other
-// transactions that act on the schedule. Explain returns ErrNotFound for an unknown
-// schedule.
+// Explain reports when a schedule is due, what happens at its next instant if the states of
+// its runs do not change, and why its runs are not running. It makes the same decision as a
+// node would at that instant, and then rolls back. Like a node, it waits for other
+// transactions that act on the schedule. Explain returns ErrNotFound if the schedule does
+// not exist.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	var asked situation
 	_, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) {

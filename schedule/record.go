@@ -1,7 +1,7 @@
 package schedule
 
-// Record is a stored schedule together with the information about its runs. It is meant
-// for stores only.
+// Record is a stored schedule with the information about its runs. It is meant for stores
+// only.
 type Record struct {
 	Schedule
 	Last     *Fire    // among the ended runs that were not skipped, the one with the newest instant; nil if there is none
@@ -10,7 +10,7 @@ type Record struct {
 	Deleted  bool     // the schedule starts no more runs, and only records the ends of existing ones
 }
 
-// LastRun returns the last run, or the zero Fire if there is none.
+// LastRun returns the schedule's last run. If there is none, it returns the zero Fire.
 func (r *Record) LastRun() Fire {
 	if r.Last == nil {
 		return Fire{}

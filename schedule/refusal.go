@@ -9,26 +9,26 @@ import (
 // What keeps a schedule or a calendar from being stored has the same words whether it is
 // stored or only asked what would be. These functions are for stores.
 
-// NameTaken returns an ErrConflict: another schedule has the name.
+// NameTaken returns an ErrConflict for a schedule name that is already taken.
 func NameTaken(name string) error {
 	return fmt.Errorf("a schedule with the name %q already exists: %w", name, fairlead.ErrConflict)
 }
 
-// VersionChanged returns an ErrConflict: the version of the schedule is no longer
-// current.
+// VersionChanged returns an ErrConflict for a schedule whose version is no longer current.
 func VersionChanged(name string) error {
 	return fmt.Errorf("schedule %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }
 
-// CalendarMissing returns an ErrInvalid: the schedule's calendar does not exist.
+// CalendarMissing returns an ErrInvalid for a schedule whose calendar does not exist.
 func CalendarMissing(name string) error {
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
 		Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", name),
 	}}}
 }
 
-// CheckVersion compares the calendar's Version with the stored version, if the calendar
-// exists. It returns ErrConflict or ErrNotFound if they do not match.
+// CheckVersion compares the calendar's Version with the stored version. It returns
+// ErrNotFound if the calendar has a Version but is not stored, and ErrConflict if the
+// calendar is stored with a different version.
 func (c *Calendar) CheckVersion(version int64, exists bool) error {
 	switch {
 	case !exists && c.Version != 0:

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// PermitRetry returns an ErrConflict if a run must not be retried because as many other
-// runs are active as MaxConcurrency allows. A new run would then be queued or skipped,
-// but a retried run cannot be. The argument active lists the runs of the schedule that
-// have not ended.
+// PermitRetry reports whether a run may be retried. It returns an ErrConflict if as many
+// other runs are active as MaxConcurrency allows. A new run would then be queued or skipped,
+// but this is not possible for a retried run. The argument active lists the schedule's runs
+// that have not ended.
 func (s *Schedule) PermitRetry(job int64, active []Fire) error {
 	if s.MaxConcurrency == 0 || s.Concurrency == ConcurrencyParallel {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Schedule creates jobs at specified times, and defines how to handle earlier jobs that
-// are still running or have failed, and too many jobs at once. A job that a schedule
-// creates is a run of the schedule.
+// Schedule creates jobs at specified times. It also defines what happens while earlier jobs
+// are still running, after they have failed, and when there are too many jobs at once. A job
+// that a schedule creates is a run of the schedule.
 type Schedule struct {
 	ID          int64  // set by the store
 	Name        string // unique name
@@ -53,7 +53,7 @@ type Schedule struct {
 	Cursor
 }
 
-// Cursor is the position of a schedule on its timeline.
+// Cursor is a schedule's position on its timeline.
 type Cursor struct {
 	Due    time.Time // next due instant; zero if there is none
 	FireAt time.Time // time at which a node acts on Due: Due plus the schedule's share of the jitter; if Due is zero, the time of the next search for one
@@ -83,7 +83,7 @@ const (
 	FailureSkip   AfterFailure = "skip"    // record one skip; then start a run as the attempt after that
 )
 
-// Concurrency selects what happens to a run for which MaxConcurrency leaves no room.
+// Concurrency selects what happens to a run that would exceed MaxConcurrency.
 type Concurrency string
 
 // The ways to handle too many runs.
@@ -93,8 +93,8 @@ const (
 	ConcurrencyParallel Concurrency = "parallel" // the run starts anyway
 )
 
-// CatchUp selects what happens to instants that passed without a node acting on them
-// for longer than the fire grace.
+// CatchUp selects what happens to missed instants: those on which no node has acted within
+// the fire grace.
 type CatchUp string
 
 // The ways to handle missed instants.
@@ -104,7 +104,7 @@ const (
 	CatchUpFull    CatchUp = "full"    // start a run for each missed instant, within CatchUpLimit and CatchUpWindow
 )
 
-// Trigger is the cause of a run.
+// Trigger is what caused a run.
 type Trigger string
 
 // The triggers. An instant gets at most one scheduled or catch-up run, never one of
@@ -116,7 +116,7 @@ const (
 	TriggerBackfill Trigger = "backfill" // a backfill requested the run
 )
 
-// SkipReason is the reason for which a run was skipped.
+// SkipReason is the reason why a run was skipped.
 type SkipReason string
 
 // The reasons for a skip.
@@ -126,7 +126,7 @@ const (
 	SkipConcurrency SkipReason = "concurrency" // MaxConcurrency left no room, and the run could not be queued
 )
 
-// Fire is one run of a schedule: a job and its role in the schedule.
+// Fire is one run of a schedule. It consists of a job and the job's role in the schedule.
 type Fire struct {
 	Job      int64          // ID of the job
 	Schedule int64          // ID of the schedule
@@ -142,10 +142,10 @@ type Fire struct {
 // Active reports whether the run has not ended.
 func (f *Fire) Active() bool { return !f.State.Final() }
 
-// Failed reports whether the run has ended without success.
+// Failed reports whether the run has failed or was cancelled.
 func (f *Fire) Failed() bool { return f.State == fairlead.Failed || f.State == fairlead.Cancelled }
 
-// View is the input of a decision about a schedule.
+// View is the input to a decision about a schedule.
 type View struct {
 	Now      time.Time // time of the database's clock
 	Calendar *Calendar // nil if the schedule has none or the calendar no longer exists
@@ -165,7 +165,7 @@ type View struct {
 	days *days // of Calendar; nil: each decision reads them anew
 }
 
-// Plan is the outcome of a decision about a schedule.
+// Plan is the result of a decision about a schedule.
 type Plan struct {
 	// Untouched leaves the schedule as it is and ignores the rest of the plan: the instants
 	// that have come stay due, and the next View again includes the runs that have ended.
@@ -185,7 +185,7 @@ type Plan struct {
 	Ask []time.Time
 }
 
-// PlannedFire is a run to be created.
+// PlannedFire is a run that a Plan creates.
 type PlannedFire struct {
 	Due     time.Time       // due instant that the run belongs to
 	Trigger Trigger         // cause of the run

@@ -9,11 +9,10 @@ import (
 
 // Store stores schedules and creates their runs.
 //
-// One transaction creates the jobs of a schedule's runs and advances its cursor, under
-// the lock of the schedule's row. Each due instant therefore leads to exactly one run
-// or one recorded skip, even if several nodes act on it, and no instant is lost with a
-// node. Scheduled and catch-up runs share their
-// instants: each instant has at most one of them.
+// One transaction creates the jobs for a schedule's runs and advances its cursor, while it
+// holds the lock on the schedule's row. Each due instant therefore leads to exactly one run
+// or one recorded skip, even if several nodes act on it. No instant is lost if a node dies.
+// Scheduled and catch-up runs share their instants: each instant has at most one of them.
 type Store interface {
 	// PutSchedule creates the schedule if its Version is zero, and otherwise replaces the
 	// stored schedule of that ID and Version. It returns the schedule as stored. The
@@ -88,8 +87,8 @@ type Store interface {
 	Explain(ctx context.Context, id int64) (fairlead.Explanation, error)
 }
 
-// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
-// changes become visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction. A store's Tx method creates it. Its changes
+// become visible when the caller commits, and never if the caller rolls back.
 type CallerTx interface {
 	// PutSchedule stores a schedule inside the transaction, like Store.PutSchedule. An
 	// ErrConflict leaves the transaction unchanged, and the caller may continue.
@@ -103,7 +102,7 @@ type CallerTx interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Filter selects live schedules. An empty field matches all schedules.
+// Filter selects live schedules. An empty field matches every schedule.
 type Filter struct {
 	IDs     []int64
 	Names   []string
@@ -118,7 +117,7 @@ type Filter struct {
 	Soonest bool
 }
 
-// FireFilter selects runs. An empty field matches all runs.
+// FireFilter selects scheduled runs. An empty field matches every run.
 type FireFilter struct {
 	Schedule int64
 	Jobs     []int64
@@ -136,8 +135,8 @@ type Ticked struct {
 	Waiting []Waiting
 }
 
-// Waiting is a schedule that needs a key or a run held by another transaction: a
-// caller's open transaction, or a short one of a store.
+// Waiting is a schedule that needs a key or run that another transaction holds. The other
+// transaction may be a caller's open transaction or a store's short one.
 type Waiting struct {
 	Schedule int64   // ID of the schedule
 	Name     string  // name of the schedule

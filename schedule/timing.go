@@ -17,9 +17,9 @@ type Timing struct {
 	version  int64 // of the calendar; zero: none
 }
 
-// NewTiming returns the timing of a schedule that has passed through Normalize. It
-// returns an error if the schedule cannot be read, for example because this machine
-// does not know its time zone.
+// NewTiming returns the timing of a schedule that has passed through Normalize. It returns
+// an error if the schedule cannot be read, for example because its time zone is unknown on
+// this machine.
 func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
 	return newTiming(s, daysOf(calendar), versionOf(calendar))
 }
@@ -81,8 +81,8 @@ func (t *Timing) every(expr cron.Expr) {
 // schedule that is not due for longer is looked at again then.
 const farthest = 8 * 366 * 24 * time.Hour
 
-// Next returns the first due instant after the given one. It returns the zero time if
-// there is none, or if the calendar excludes every due instant within eight years.
+// Next returns the first due instant after the given time. It returns the zero time if there
+// is none, or if the calendar excludes every due instant within eight years.
 func (t *Timing) Next(after time.Time) time.Time {
 	due, _ := t.search(after)
 	return due
@@ -112,8 +112,8 @@ func (t *Timing) search(after time.Time) (due time.Time, excluded bool) {
 
 func (t *Timing) excludes(due time.Time) bool { return t.calendar.exclude(due.In(t.zone)) }
 
-// Prev returns the last due instant before the given one. It returns the zero time if
-// there is none, or if the calendar excludes every due instant within eight years.
+// Prev returns the last due instant before the given time. It returns the zero time if there
+// is none, or if the calendar excludes every due instant within the preceding eight years.
 func (t *Timing) Prev(before time.Time) time.Time {
 	s := t.schedule
 	if !s.EndsAt.IsZero() && before.After(s.EndsAt) {
@@ -134,7 +134,7 @@ func (t *Timing) Prev(before time.Time) time.Time {
 	}
 }
 
-// Preview lists the next n due instants after the given one.
+// Preview returns the next n due instants after the given time.
 func (t *Timing) Preview(after time.Time, n int) []time.Time {
 	var instants []time.Time
 	if first := t.Start(after); !first.IsZero() {
@@ -146,7 +146,7 @@ func (t *Timing) Preview(after time.Time, n int) []time.Time {
 }
 
 // Offset returns the schedule's share of the jitter. It never changes, so the intervals
-// between the schedule's runs equal those between its instants.
+// between the schedule's runs are the same as those between its instants.
 func (t *Timing) Offset() time.Duration {
 	jitter := t.schedule.Jitter
 	if jitter <= 0 {
@@ -157,8 +157,8 @@ func (t *Timing) Offset() time.Duration {
 	return time.Duration(hash.Sum64()%uint64(jitter)) / time.Microsecond * time.Microsecond
 }
 
-// Words returns a description of the timing in plain English, without jitter, calendar,
-// start and end.
+// Words describes the timing in plain English. The description does not include the jitter,
+// the calendar, the start or the end.
 func (t *Timing) Words() string {
 	var words string
 	switch s := t.schedule; {

@@ -8,11 +8,11 @@ import (
 )
 
 // Tx is a store's transaction that has taken schedules and holds their locks. CarryOut
-// decides what happens to them; the Tx reads and writes rows.
+// decides what happens to the schedules. The Tx reads and writes rows.
 //
-// Each call covers all schedules at once. A store may delay calls that only write until
-// it needs the result of another call or commits: acting on many schedules takes as
-// many round trips as acting on one. A call that fails undoes nothing: the store rolls
+// Each call covers all schedules at once. A store may delay calls that only write until it
+// needs the result of a later call or commits. Acting on many schedules therefore takes as
+// many round trips as acting on one. If a call fails, it undoes nothing. The store rolls
 // back when CarryOut returns an error.
 type Tx interface {
 	// Look reads the schedules that were taken, and the information that decisions about
@@ -64,7 +64,7 @@ type Taken struct {
 	Wanted bool // whether to act on it even if none of its runs has ended, because it is due or was requested
 }
 
-// Sight is a transaction's view of the schedules that it has taken.
+// Sight is what a transaction sees of the schedules that it has taken.
 type Sight struct {
 	Now       time.Time // time of the database's clock, read under the locks
 	Schedules []Taken   // schedules that the transaction has taken
@@ -79,14 +79,14 @@ type Sight struct {
 	Newest map[int64]time.Time
 }
 
-// Instant is a due instant of a schedule.
+// Instant is one of a schedule's due instants.
 type Instant struct {
 	Schedule int64     // ID of the schedule
 	Due      time.Time // due instant
 	Shared   bool      // result of Taken: the instant has a scheduled or catch-up run
 }
 
-// EndedJob is a job that ends before it begins.
+// EndedJob is a job that ends without having started.
 type EndedJob struct {
 	Job    *fairlead.Job
 	State  fairlead.State  // Skipped or Failed
@@ -94,6 +94,7 @@ type EndedJob struct {
 	Error  string          // text of the failure
 }
 
-// Shared reports whether runs with this trigger share their instants, so that a
-// schedule has at most one of them per instant. All other runs are independent.
+// Shared reports whether at most one run per instant and schedule may have a trigger of this
+// type. Scheduled and catch-up runs share their instants in this way. All other runs are
+// independent.
 func (t Trigger) Shared() bool { return t == TriggerCron || t == TriggerCatchUp }

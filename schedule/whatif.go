@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// WhatIf describes hypothetical changes to schedules and calendars. Client.WhatIf
-// returns their effect on the next instants.
+// WhatIf describes hypothetical changes to schedules and calendars. Client.WhatIf returns
+// the changes' effect on the next instants.
 type WhatIf struct {
 	Changes  []Change // applied in this order
 	Instants int      // number of instants per schedule; default fairlead.DefaultForecast, at most fairlead.MaxForecast
@@ -26,16 +26,17 @@ type Change struct {
 // MaxForecasts is the maximum number of schedules that a Forecast compares.
 const MaxForecasts = 50
 
-// Forecast compares the next instants of schedules without and with the changes.
+// Forecast compares the schedules' next instants without the changes and with them.
 type Forecast struct {
 	At        time.Time          // time of the forecast, by the database's clock
 	Schedules []ScheduleForecast // schedules that were compared
 	More      bool               // some schedules that use a changed calendar were not compared
 }
 
-// ScheduleForecast compares the next instants of a schedule, up to the end of the
-// shorter list. Its prospects are the decisions of a node, on the assumption that the
-// runs active now stay as they are, and later runs end well before the next instant.
+// ScheduleForecast compares a schedule's next instants without the changes and with them, up
+// to the end of the shorter list. Its prospects are the decisions that a node would make,
+// assuming that currently active runs stay as they are and that later runs end well before
+// the next instant.
 type ScheduleForecast struct {
 	ID       int64             // zero for a new schedule
 	Name     string            // name of the schedule
@@ -46,7 +47,7 @@ type ScheduleForecast struct {
 	Text     []string          // human-readable summary
 }
 
-// InstantForecast is an instant before and after the changes. At least one of Before
+// InstantForecast describes an instant before and after the changes. At least one of Before
 // and After is set.
 type InstantForecast struct {
 	Due    time.Time     // due instant
@@ -55,7 +56,7 @@ type InstantForecast struct {
 	After  *Prospect     // nil if the schedule is not due then with the changes
 }
 
-// Prospect is the expected result of an instant.
+// Prospect is what is expected to happen at an instant.
 type Prospect struct {
 	FireAt  time.Time  // time at which a node acts on it
 	Trigger Trigger    // cause of the run
@@ -64,7 +65,7 @@ type Prospect struct {
 	Cancels int        // number of active runs that it cancels
 }
 
-// InstantEffect is the effect of the changes on an instant.
+// InstantEffect is the changes' effect on an instant.
 type InstantEffect string
 
 // The effects of a change on an instant.
@@ -76,12 +77,12 @@ const (
 	Becomes     InstantEffect = "becomes"    // its prospect changes in another way
 )
 
-// WhatIf compares the next instants of schedules without and with some changes, without
-// making the changes. It returns the errors that saving the changes would: ErrInvalid,
-// ErrConflict or ErrNotFound. If there are several changes, the names of fields include
-// the position of the change, as in changes[1].cron. Like Explain, WhatIf waits for
-// other transactions that act on the schedules; claims do not wait for it. For a
-// changed calendar, WhatIf reads all schedules.
+// WhatIf compares the schedules' next instants under the current rules with those after the
+// given changes, without applying the changes. It returns the same errors as saving the
+// changes: ErrInvalid, ErrConflict or ErrNotFound. With several changes, field names include
+// the index of the change, as in changes[1].cron. Like Explain, WhatIf waits for other
+// transactions that act on the schedules. Claims do not wait for it. If a calendar changes,
+// WhatIf reads all schedules.
 func (c *Client) WhatIf(ctx context.Context, question WhatIf) (Forecast, error) {
 	w := &asking{Client: c, instants: question.Instants, changed: map[int64]*replaced{}}
 	if err := w.begin(ctx, question); err != nil {

@@ -98,7 +98,7 @@ func (i *InstantForecast) effect() InstantEffect {
 	return SameInstant
 }
 
-// Words returns a description of the prospect in plain English.
+// Words describes the prospect in plain English.
 func (p *Prospect) Words() string {
 	switch {
 	case p.Skip == SkipOverlap:

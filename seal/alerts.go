@@ -18,7 +18,8 @@ func (s *Store) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlert(ctx, sealed) })
 }
 
-// SetAlertSeen implements alert.Store, like SetAlert. Of seen, only the time matters.
+// SetAlertSeen implements alert.Store. Like SetAlert, it returns ErrInvalid if the rule
+// contains a sealed value that this program cannot open. It uses only the UpdatedAt of seen.
 func (s *Store) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
 	return s.setAlert(rule, func(sealed alert.Rule) (alert.Rule, error) { return s.Store.SetAlertSeen(ctx, sealed, seen) })
 }
@@ -43,9 +44,9 @@ func (s *Store) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	return rules, err
 }
 
-// TakeLook implements alert.Store. It fails if a rule cannot be opened: a check without an
-// end counts as none, and the next check, on a node that has the key, finds the same
-// events.
+// TakeLook implements alert.Store. It fails if a rule cannot be opened. The check then does
+// not end and therefore has no effect. The next check on a node that has the key finds the
+// same events.
 func (s *Store) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
 	turn, taken, err := s.Store.TakeLook(ctx, every)
 	if err != nil || !taken {
@@ -59,7 +60,7 @@ func (s *Store) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, 
 	return turn, true, nil
 }
 
-// EndLook implements alert.Store. Messages are jobs, so it seals their args.
+// EndLook implements alert.Store. Messages are jobs, so EndLook seals their args.
 func (s *Store) EndLook(ctx context.Context, found alert.Found) (bool, error) {
 	messages, err := s.sealJobs(found.Messages)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// WrapAccess seals the states of objects in the audit log, from before and after each
-// action. Actor, action, subject and time stay readable.
+// WrapAccess returns a store that seals the states of objects in its audit log, as they were
+// before and after each action. The actor, the action, the subject and the time stay
+// readable.
 func WrapAccess(store access.Store, codec Codec) access.Store {
 	return accessStore{store, coder{codec}}
 }

@@ -34,7 +34,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 }
 
 // AddChunks implements batch.Store. It returns ErrInvalid if a task contains a sealed value
-// that this program cannot open: then the tasks were read from an earlier pass.
+// that this program cannot open. This happens if the tasks were read from an earlier pass.
 func (s *Store) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	sealed, err := s.sealNewChunks(chunks)
 	if err != nil {
@@ -54,9 +54,9 @@ func (s *Store) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) 
 	return chunks, err
 }
 
-// Conduct implements batch.Store. It opens a batch for act and stores its sealed values
-// again unchanged unless act has changed them. If the batch cannot be opened, it is left to
-// a program that has the key.
+// Conduct implements batch.Store. It opens a batch for act. If act does not change the
+// batch's sealed values, Conduct stores them again unchanged. If the batch cannot be opened,
+// Conduct leaves it to a program that has the key.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, b *batch.Record, tx batch.Tx) error) (bool, error) {
 	return s.Store.Conduct(ctx, id, wait, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		stored := b.Batch

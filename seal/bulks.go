@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/bulk"
 )
 
-// AddBulk implements bulk.Store. The reason of a bulk stays sealed in every place it is
-// copied to: in the error of jobs that the bulk cancels, and in the audit log.
+// AddBulk implements bulk.Store. A bulk's reason stays sealed wherever it is copied to: in
+// the errors of jobs that the bulk cancels, and in the audit log.
 func (s *Store) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	if err := s.closeText(&b.Reason, forReasons); err != nil {
 		return bulk.Bulk{}, err
@@ -31,8 +31,8 @@ func (s *Store) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error
 	return page, err
 }
 
-// StepBulk implements bulk.Store. A program without the key of the reason can carry out the
-// bulk, because the reason is stored in its sealed form.
+// StepBulk implements bulk.Store. A program can carry out the bulk without the key for the
+// bulk's reason, because the reason is stored in its sealed form.
 func (s *Store) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
 	after, err := s.Store.StepBulk(ctx, step)
 	s.openBulk(&after)

@@ -1,6 +1,6 @@
 package seal_test
 
-// Why texts of callers stay readable.
+// Reasons why texts from callers stay readable.
 const (
 	name    = "names something: rows are found, sorted, counted or compared by it, in SQL or by another node"
 	people  = "tells people what a thing is or why it is so; no handler, call or message gets it"
@@ -9,8 +9,8 @@ const (
 	trace   = "IDs of a trace, which the tracing backend has too"
 )
 
-// unsealed lists where texts of callers stay readable: a column, and behind a colon the path
-// within its document.
+// unsealed lists the places where texts from callers stay readable: a column, and after a
+// colon the path within its document.
 var unsealed = map[string]string{
 	"alert.name":                        name,
 	"alert.standing:failed:groups:kind": name, "alert.standing:failed:groups:queue": name, "alert.standing:failed:groups:tenant": name,
@@ -57,8 +57,8 @@ var unsealed = map[string]string{
 	"token.name": name, "token.tenants": name, "token.kinds": name, "token.queues": name,
 }
 
-// sealedEverywhere lists the canaries that no column may have, though the column also has texts
-// that stay readable.
+// sealedEverywhere lists the canaries that no column may contain, although the column also
+// contains readable texts.
 var sealedEverywhere = map[string]string{
 	canaryOf("bulk-reason"): "it becomes the error of jobs that the bulk cancels, and part of entries of the audit log",
 }

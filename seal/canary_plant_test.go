@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// canaryOf is a canary whose text says where a caller has put it.
+// canaryOf returns a canary whose text names the place where a caller has put it.
 func canaryOf(path string) string { return "canary-" + strings.ToLower(path) }
 
-// documentOf is a document that has a canary.
+// documentOf returns a document with a canary.
 func documentOf(path string) json.RawMessage {
 	return json.RawMessage(`{"secret":"` + canaryOf(path) + `"}`)
 }
 
-// plant puts a canary into every field of a struct that is a text, a document, a list of
-// texts or a map of them, unless the field has a value or is to be left out. So it also finds
-// fields that are added later. A type of texts with a name of its own is a choice of some words.
+// plant puts a canary into every field of a struct that is a string, a document, a list of
+// strings or a map of them, unless the field has a value or is excluded. So it also finds
+// fields that are added later. It ignores named string types, because they are
+// enumerations.
 func plant[T any](path string, value T, without ...string) T {
 	plantIn(path, reflect.ValueOf(&value).Elem(), without)
 	return value

@@ -123,7 +123,7 @@ func (d database) scan(ctx context.Context) (canaries []found, empty []string, e
 	return slices.Collect(maps.Keys(seen)), empty, nil
 }
 
-// bare is the name of a table without the prefix of all tables.
+// bare returns the name of a table without the prefix of all tables.
 func bare(table string) string { return strings.TrimPrefix(table, "fairlead_") }
 
 func (d database) scanTable(ctx context.Context, table string, columns []string, seen map[found]bool) (read int, err error) {
@@ -150,8 +150,9 @@ func (d database) scanTable(ctx context.Context, table string, columns []string,
 // canaryPattern matches what plant writes.
 var canaryPattern = regexp.MustCompile(`canary(?:-[a-z0-9]+)+`)
 
-// look notes the canaries of a value by the path to them if it is a document, because one
-// column has both what is sealed and what is not. Documents may be texts within others.
+// look records the canaries of a value. If the value is a document, it records them by
+// path, because one column contains sealed and readable values. Documents may be strings
+// within others.
 func look(place string, value []byte, seen map[found]bool) {
 	var object map[string]json.RawMessage
 	var list []json.RawMessage

@@ -167,7 +167,7 @@ func (a *aviary) enqueue(ctx context.Context) {
 	a.ok(nil, a.jobs.Enqueue(ctx, parked...))
 }
 
-// pointer is for literals.
+// pointer returns a pointer to a literal.
 func pointer[T any](value T) *T { return &value }
 
 // hold lets a node hold jobs that are asked to stop, or answered too early.
@@ -191,7 +191,7 @@ func (a *aviary) hold(ctx context.Context) {
 	a.ok(a.store.KeepHolds(ctx, hold.Found{Next: 1, Now: time.Now(), Due: time.Minute, Begun: begun}))
 }
 
-// schedule makes runs, of which some fail.
+// schedule starts runs, some of which fail.
 func (a *aviary) schedule(ctx context.Context) {
 	client := schedule.NewClient(a.store)
 	a.ok(client.PutCalendar(ctx, plant("calendar", schedule.Calendar{Dates: []string{"12-25"}})))

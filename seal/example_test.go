@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// The key of May only opens what it has sealed; all that is new is sealed with that of
+// The key of May only opens what it has sealed. New documents are sealed with the key of
 // November.
 func Example() {
 	ctx := context.Background()

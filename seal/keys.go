@@ -19,9 +19,10 @@ type Key struct {
 }
 
 // Keys is a Codec that uses AES-256-GCM. To change the key, first configure the new key as
-// the second key of all programs, then make it the first. Remove the old key once no value
-// sealed with it is left: after retention has removed the last job, and all schedules and
-// sweeps have been stored again.
+// the second key in all programs, then make it the first key. Remove the old key when no
+// value sealed with it is left. This is the case after all jobs sealed with it have been
+// removed at the end of their retention, and all schedules and sweeps have been stored
+// again.
 type Keys struct {
 	current string                 // ID of the sealing key
 	opening map[string]cipher.AEAD // by ID
@@ -31,7 +32,9 @@ type Keys struct {
 
 var _ Codec = (*Keys)(nil)
 
-// NewKeys returns Keys that seal with current and open with any of the given keys.
+// NewKeys returns Keys that seal values with current and open values that were sealed with
+// current or one of others. It returns an error if a key is invalid or two keys have the
+// same ID.
 func NewKeys(current Key, others ...Key) (*Keys, error) {
 	k := &Keys{current: current.ID, opening: map[string]cipher.AEAD{}}
 	for _, key := range append([]Key{current}, others...) {
@@ -61,9 +64,9 @@ func NewKeys(current Key, others ...Key) (*Keys, error) {
 	return k, nil
 }
 
-// Seal implements Codec. The ID of the key precedes the sealed value and is authenticated
-// with it. The nonce is random, or with a label derived from the label and the plain text,
-// so that no two texts share a nonce.
+// Seal implements Codec. The key's ID precedes the sealed value and is authenticated with
+// it. Without a label, the nonce is random. With a label, the nonce is derived from the
+// label and the plain text, so no two texts share a nonce.
 func (k *Keys) Seal(plain []byte, label string) ([]byte, error) {
 	head := append([]byte{byte(len(k.current))}, k.current...)
 	if label == "" {
@@ -101,7 +104,7 @@ func (k *Keys) Open(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// NewSecret returns a random secret for a key.
+// NewSecret returns a random Secret for a new Key.
 func NewSecret() []byte {
 	secret := make([]byte, 32)
 	rand.Read(secret) // never fails

@@ -36,7 +36,7 @@ func TestWhatIsStoredIsReadAndActedUponAsItWasGiven(t *testing.T) {
 	})
 }
 
-// reading compares what is stored with what is read.
+// reading compares stored values with returned values.
 type reading struct {
 	*testing.T
 	name           string

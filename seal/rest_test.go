@@ -140,7 +140,7 @@ func TestAJobThatCannotBeOpenedIsTriedAgainAndSaysWhy(t *testing.T) {
 	}
 }
 
-// What was stored before there were keys stays readable.
+// Documents stored before there were keys stay readable.
 func TestWhatWasStoredBeforeIsRead(t *testing.T) {
 	ctx := t.Context()
 	inner, _ := openFile(t)

@@ -71,9 +71,9 @@ func (c coder) openDue(due *schedule.Schedule) error {
 	return nil
 }
 
-// Tick implements schedule.Store. It skips a schedule whose alert cannot be opened or whose
-// plan cannot be sealed, so that another node can process it, and returns an error after it
-// has processed the others.
+// Tick implements schedule.Store. It skips a schedule if the schedule's alert cannot be
+// opened or its plan cannot be sealed. Another node can then process that schedule. After
+// Tick has processed the other schedules, it returns an error.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if _, err := s.codec.Seal(nil, ""); err != nil { // while sealing fails, no run may be created and no end counted
 		return schedule.Ticked{}, fmt.Errorf("seal: %w", err)
@@ -96,7 +96,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	return ticked, err
 }
 
-// Act implements schedule.Store. It fails if the alert of the schedule cannot be opened.
+// Act implements schedule.Store. It fails if the schedule's alert cannot be opened.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	return s.Store.Act(ctx, id, func(due schedule.Schedule, v schedule.View) (schedule.Plan, error) {
 		if err := s.openDue(&due); err != nil {

@@ -33,8 +33,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/envelope"
 )
 
-// A Codec encrypts and decrypts values. It must be safe for concurrent use, and it is
-// called for every job.
+// A Codec encrypts and decrypts values. It must be safe for concurrent use. Stores call it
+// for every job.
 type Codec interface {
 	// Seal encrypts with the current key. With a label, equal plain texts must produce equal
 	// sealed texts, because stores compare the answers for a job by their stored form.

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/seal"
 )
 
-// What is sealed is longer by a third: the bounds are those of what callers give.
+// Sealed documents are longer by a third. The limits apply to the documents of callers.
 func TestDocumentsMayBeAsLongAsIfTheyWereNotSealed(t *testing.T) {
 	largest := json.RawMessage(`"` + strings.Repeat("x", fairlead.MaxArgs-2) + `"`)
 	everystore.Run(t, func(t *testing.T, inner wholeStore) {

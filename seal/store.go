@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// A Store is a driver.Store that stores documents in sealed form.
+// A Store is a driver.Store that seals the documents that it stores.
 type Store struct {
 	driver.Store
 	coder
@@ -21,8 +21,8 @@ type Store struct {
 
 var _ driver.Store = (*Store)(nil)
 
-// Wrap returns a store that seals the documents it receives and opens those it returns. Use
-// Within for the caller's own transactions.
+// Wrap returns a store that seals the documents that it receives and opens the documents
+// that it returns. Use Within for the caller's own transactions.
 func Wrap(store driver.Store, codec Codec) *Store { return &Store{store, coder{codec}} }
 
 // sealJobs returns copies of jobs with sealed args.
@@ -150,9 +150,9 @@ func (s *Store) openJobs(jobs []*fairlead.Job) {
 const unopenedPause = time.Minute
 
 // Claim implements driver.Store. It does not return a job that cannot be opened, because a
-// handler would take the sealed text for its input: the job is retried later, and its
-// attempts record the reason. The same applies to a job that processes a shard of a sweep
-// with data that cannot be opened.
+// handler would process the sealed text as its input. Instead, the job is retried later, and
+// its attempts record the reason. The same applies to a job that processes a sweep's shard
+// if the sweep's data cannot be opened.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Claim(ctx, claim)
 	problems := map[int64]error{}
@@ -205,8 +205,8 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	return s.Store.Save(ctx, save)
 }
 
-// Resolve implements fairlead.Store. Equal answers have equal sealed texts, so repeating an
-// answer is not a conflict.
+// Resolve implements fairlead.Store. Equal answers have equal sealed texts. Repeating the
+// same answer is therefore not a conflict.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) (err error) {
 	label := fmt.Sprintf("answer %d %d", answer.ID, answer.Fence)
 	for _, document := range []*json.RawMessage{&answer.Output, &answer.Memo, &answer.Progress} {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-// sealedStore is a whole store whose documents are sealed.
+// sealedStore is a complete store with sealed documents.
 type sealedStore struct {
 	*seal.Store
 	registry
@@ -22,7 +22,7 @@ type sealedStore struct {
 
 type registry = access.Store
 
-// Close is that of the database.
+// Close closes the database.
 func (s sealedStore) Close() error { return s.inner.Close() }
 
 func keys(t testing.TB) *seal.Keys {
@@ -39,7 +39,7 @@ type clock struct {
 	now time.Time
 }
 
-// Now is what the database reads.
+// Now returns the time that the database uses.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,8 +53,8 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// TestASealedStoreIsAStore is the contract of stores: nothing but the bytes in the database
-// is different.
+// TestASealedStoreIsAStore checks the contract of stores: only the bytes in the database
+// differ.
 func TestASealedStoreIsAStore(t *testing.T) {
 	whole := []storetest.Chunk{storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
 	// Reads and claims of sealed jobs have tests of their own.

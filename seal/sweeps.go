@@ -49,8 +49,8 @@ func (c coder) openSweeps(found []sweep.Record) {
 	}
 }
 
-// SweepItems implements sweep.Store. It fails if an item cannot be opened: otherwise a
-// handler would get the sealed text.
+// SweepItems implements sweep.Store. It fails if an item cannot be opened, because a handler
+// would otherwise receive the sealed text.
 func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error) {
 	items, err := s.Store.SweepItems(ctx, id, from)
 	if err != nil {
@@ -65,9 +65,9 @@ func (s *Store) SweepItems(ctx context.Context, id, from int64) ([]string, error
 }
 
 // Steer implements sweep.Store. It opens a sweep for act. If act does not change the data,
-// Steer stores the original sealed form again: sealing it again would produce a different
-// text, and a caller who edits the sweep would see another version. If the data cannot be
-// opened, the sweep is left to a program that has the key.
+// Steer stores the original sealed text again. Sealing the data again would produce a
+// different text, and a caller who edits the sweep would see a different version. If the
+// data cannot be opened, Steer leaves the sweep to a program that has the key.
 func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, record *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	return s.Store.Steer(ctx, id, wait, func(ctx context.Context, record *sweep.Record, tx sweep.Tx) error {
 		stored := record.Data
@@ -86,9 +86,10 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	})
 }
 
-// Checkpoint implements sweep.Store. If another program has changed the data with a key
-// that this one lacks, Checkpoint returns ErrLeaseLost: the run ends before a handler gets
-// the sealed data, and Claim leaves the shard to a program that has the key.
+// Checkpoint implements sweep.Store. If another program has changed the data and sealed it
+// with a key that this program lacks, Checkpoint returns ErrLeaseLost. The run then ends
+// before a handler receives the sealed data, and Claim leaves the shard to a program that
+// has the key.
 func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	orders, err := s.Store.Checkpoint(ctx, checkpoint)
 	if err != nil {

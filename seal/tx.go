@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Within adds sealing to the caller's own transaction, which the Tx method of the wrapped
-// store returns.
+// Within returns the caller's transaction with sealing added. Pass the result of the wrapped
+// store's Tx method.
 func (s *Store) Within(tx driver.Tx) driver.Tx { return callerTx{tx, s.coder} }
 
 type callerTx struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// expected is what a caller in a role, bound to tenants or not, hears of a method.
+// expected returns the outcome of a method for a caller in a role, bound to tenants or not.
 func expected(c caller, needed access.Role, what touch) string {
 	switch {
 	case c.role == "":
@@ -45,7 +45,7 @@ type caller struct {
 	tenants      []string // acme first, if it is there
 }
 
-// signedByProvider are the tokens of an identity provider.
+// signedByProvider verifies the tokens of an identity provider.
 func signedByProvider(_ context.Context, token string) (server.Identity, error) {
 	switch token {
 	case "oidc.not.bound":
@@ -92,8 +92,8 @@ func (a *guardedAPI) everyCaller() []caller {
 // sender sends a request of a method and returns what its caller gets to hear.
 type sender func(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string
 
-// protocols are the ways to call a method: every route of REST, and every protocol
-// by its name.
+// protocols returns the ways to call a method: every REST route and every protocol, by
+// name.
 func (a *guardedAPI) protocols(method protoreflect.MethodDescriptor) map[string]sender {
 	all := map[string]sender{"gRPC": a.grpc, "gRPC-Web": a.grpcWeb, "Connect": a.connect}
 	if rule := ruleOf(method); rule != nil {
@@ -105,7 +105,7 @@ func (a *guardedAPI) protocols(method protoreflect.MethodDescriptor) map[string]
 	return all
 }
 
-// suite counts what was tried. Less than before is a hole in the suite.
+// suite counts the attempts. A smaller number than before means a gap in the suite.
 type suite struct {
 	routes               map[string]bool
 	routeCalls, rpcCalls int
@@ -172,7 +172,8 @@ func TestEveryMethodKnowsItsCallers(t *testing.T) {
 	}
 }
 
-// everyOtherRoute is what is served beside the methods of the schema: who hears what.
+// everyOtherRoute lists the routes that are not methods of the schema, with the outcome for
+// each caller.
 var everyOtherRoute = map[string]func(caller) string{
 	"GET /livez":        open,
 	"GET /readyz":       open,

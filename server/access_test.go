@@ -35,8 +35,8 @@ const (
 	nothing               // it is not about tenants: roles alone count
 )
 
-// everyMethod is who may call what. A method that is not in here fails the test:
-// think about who may call it, then add it.
+// everyMethod lists who may call each method. A method that is missing here fails the test:
+// decide who may call it, then add it.
 var everyMethod = map[protoreflect.Name]struct {
 	role    access.Role // the least that may; empty: every
 	touch   touch
@@ -101,23 +101,24 @@ var everyMethod = map[protoreflect.Name]struct {
 	"WhoAmI":      {"", nothing, `{}`},
 	"ListAudit":   {access.RoleAdmin, nothing, `{}`},
 
-	"CreateSchedule":   {access.RoleOperator, jobsOf, `{"name":"NEW","every":"1h","job":{"kind":"noop","tenant":"acme"}}`},
-	"GetSchedule":      {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
-	"ListSchedules":    {access.RoleViewer, many, `{}`},
-	"UpdateSchedule":   {access.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h","job":{"kind":"noop","tenant":"acme"}}`},
-	"PatchSchedule":    {access.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h"}`},
-	"DeleteSchedule":   {access.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
-	"EnableSchedule":   {access.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
-	"DisableSchedule":  {access.RoleOperator, aJob, `{"id":"SCHEDULE","reason":"over"}`},
-	"TriggerSchedule":  {access.RoleSubmitter, aJob, `{"id":"SCHEDULE"}`},
-	"BackfillSchedule": {access.RoleOperator, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
-	"PreviewBackfill":  {access.RoleViewer, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
-	"TestSchedule":     {access.RoleOperator, aJob, `{"id":"TASK","args":{"url":"http://127.0.0.1:1/"}}`},
-	"PreviewSchedule":  {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
-	"PreviewTiming":    {access.RoleViewer, nothing, `{"cron":"@daily"}`},
-	"ListRuns":         {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
-	"GetScheduleStats": {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
-	"ExplainSchedule":  {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"CreateSchedule":    {access.RoleOperator, jobsOf, `{"name":"NEW","every":"1h","job":{"kind":"noop","tenant":"acme"}}`},
+	"GetSchedule":       {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"ListSchedules":     {access.RoleViewer, many, `{}`},
+	"UpdateSchedule":    {access.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h","job":{"kind":"noop","tenant":"acme"}}`},
+	"PatchSchedule":     {access.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h"}`},
+	"DeleteSchedule":    {access.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
+	"EnableSchedule":    {access.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
+	"DisableSchedule":   {access.RoleOperator, aJob, `{"id":"SCHEDULE","reason":"over"}`},
+	"TriggerSchedule":   {access.RoleSubmitter, aJob, `{"id":"SCHEDULE"}`},
+	"BackfillSchedule":  {access.RoleOperator, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
+	"PreviewBackfill":   {access.RoleViewer, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
+	"TestSchedule":      {access.RoleOperator, aJob, `{"id":"TASK","args":{"url":"http://127.0.0.1:1/"}}`},
+	"TestScheduleDraft": {access.RoleOperator, jobsOf, `{"job":{"kind":"http","tenant":"acme","args":{"url":"http://127.0.0.1:1/"}}}`},
+	"PreviewSchedule":   {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"PreviewTiming":     {access.RoleViewer, nothing, `{"cron":"@daily"}`},
+	"ListRuns":          {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"GetScheduleStats":  {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"ExplainSchedule":   {access.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
 
 	"CreateCalendar": {access.RoleOperator, cluster, `{"name":"NEW","weekdays":["sunday"]}`},
 	"GetCalendar":    {access.RoleViewer, nothing, `{"name":"CALENDAR"}`},
@@ -212,7 +213,7 @@ const (
 	hidden    = "hidden"
 )
 
-// ruleOf is where a method is served over REST; nil: nowhere.
+// ruleOf returns the REST rule of a method, or nil if it has none.
 func ruleOf(method protoreflect.MethodDescriptor) *annotations.HttpRule {
 	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	return rule
@@ -252,12 +253,12 @@ func requestOf(t testing.TB, method protoreflect.MethodDescriptor, text string) 
 	return message
 }
 
-// restRequest is a request as the schema's annotation says.
+// restRequest returns a request according to the schema's annotation.
 func (a *guardedAPI) restRequest(method protoreflect.MethodDescriptor, text string) (verb, path string, body []byte) {
 	return a.requestBy(ruleOf(method), text)
 }
 
-// requestBy is a request as one binding of an annotation says.
+// requestBy returns a request according to one binding of an annotation.
 func (a *guardedAPI) requestBy(rule *annotations.HttpRule, text string) (verb, path string, body []byte) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {

@@ -21,8 +21,8 @@ func (u *untouched) Read([]byte) (int, error) {
 
 func (*untouched) Close() error { return nil }
 
-// Callers are refused by the path and the headers of their request: what they send is
-// neither read nor inflated nor decoded.
+// Callers are rejected by the path and the headers of their request: the body is neither
+// read nor decompressed nor decoded.
 func TestNothingOfABodyIsReadBeforeItsCallerIsAdmitted(t *testing.T) {
 	a := newGuardedAPI(t)
 	type place struct{ verb, path, contentType, encoding string }
@@ -75,7 +75,7 @@ func TestNothingOfABodyIsReadBeforeItsCallerIsAdmitted(t *testing.T) {
 	}
 }
 
-// everyMethodAllowsViewers reports whether viewers may call what is served at a path.
+// everyMethodAllowsViewers reports whether viewers may call the method at a path.
 func everyMethodAllowsViewers(path string) bool {
 	for _, method := range methods() {
 		row := everyMethod[method.Name()]
@@ -91,7 +91,8 @@ func everyMethodAllowsViewers(path string) bool {
 	return false
 }
 
-// refusedIn is how an answer says that its caller was not admitted; empty: it does not.
+// refusedIn returns the error of a response that rejects its caller, or an empty string for
+// other responses.
 func refusedIn(answer *httptest.ResponseRecorder) string {
 	switch answer.Code {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:

@@ -18,7 +18,7 @@ type Alerts struct {
 	restore func(ctx context.Context, rule *alert.Rule) error
 }
 
-// NewAlerts returns the service for the alerts of a store.
+// NewAlerts returns an AlertService backed by store.
 func NewAlerts(store Store) *Alerts { return &Alerts{client: alert.NewClient(store)} }
 
 func ruleOf(in *fairleadv1.AlertRule) alert.Rule {
@@ -46,8 +46,8 @@ func ruleTo(r alert.Rule) *fairleadv1.AlertRule {
 	return out
 }
 
-// SetAlert creates or replaces an alert. The server sets CreatedAt and UpdatedAt and
-// ignores the values in the request, so a caller can send back what it has read.
+// SetAlert creates or replaces an alert. The server sets CreatedAt and UpdatedAt and ignores
+// their values in the request, so a caller can send an alert back as it was read.
 func (s *Alerts) SetAlert(ctx context.Context, in *fairleadv1.AlertRule) (*fairleadv1.AlertRule, error) {
 	rule := ruleOf(in)
 	if s.restore != nil {

@@ -10,7 +10,7 @@ import (
 const alerts = "/api/v1/alerts"
 
 func TestAnAlertThatCanNeverBeSentIsRefusedByItsField(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	a.send(200, "PUT", alerts+"/good", `{"scope":"kind:mail","url":"http://svc.internal/","body":{"n":"{{args.count}}"},"on":["failed","backlog"],"backlog":"5m"}`)
 	a.send(200, "PUT", alerts+"/good", `{"scope":"kind:mail","url":"http://svc.internal/","created_at":"2030-01-01T00:00:00Z"}`) // as it was read
 	for body, field := range map[string]string{

@@ -24,15 +24,15 @@ import (
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// Service handles all requests on a port: REST below /api, the same methods by name for
-// gRPC, gRPC-Web and Connect, their documentation, health checks and metrics.
+// Service handles all requests on a port: REST below /api, the same methods through gRPC,
+// gRPC-Web and Connect, the API documentation, health checks and metrics.
 type Service struct {
 	http.Handler
 	auditor *auditor
 	workers *Workers
 }
 
-// New returns the service of a node and its store.
+// New returns a service for a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.ended, services.workers.ended = node.Ended, node.Ended
@@ -89,7 +89,7 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	return guarded
 }
 
-// Run performs the background work of the service until ctx ends.
+// Run performs the service's background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.auditor.writeSums(ctx) })
@@ -98,7 +98,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// Options configures the service.
+// Options configures a Service.
 type Options struct {
 	Version  string
 	Log      *slog.Logger
@@ -170,12 +170,15 @@ func newServices(store Store, options Options) *services {
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
+	sweeps := NewSweeps(knowing{own}, stopping)
+	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
 	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
+	schedules.permit = own.checkSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(knowing{own}, stopping), whatIfs(own, schedules, calendars), masks,
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), sweeps, whatIfs(own, schedules, calendars), masks,
 	}
 }
 

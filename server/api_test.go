@@ -33,7 +33,7 @@ func newAPI(t testing.TB) *api {
 	return &api{TB: t, url: served(t, handler, store), store: store}
 }
 
-// served is where a service is served until the test ends, as its store is.
+// served serves a service and its store until the test ends, and returns the URL.
 func served(t testing.TB, service http.Handler, store server.Store) (url string) {
 	web := httptest.NewUnstartedServer(service)
 	web.Config.Protocols = new(http.Protocols)

@@ -72,7 +72,7 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 		entry.Error = "it is unknown whether this happened"
 	}
 	entry.Before, entry.After = shown(before), shown(after)
-	entry.Tenant = tenantIn(after, before)
+	entry.Tenant = tenantIn(after, before, request)
 	a.write(ctx, entry)
 	return answer, err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// lastEntry is the newest of the audit log.
+// lastEntry returns the newest entry of the audit log.
 func (a *guardedAPI) lastEntry() map[string]any {
 	a.Helper()
 	log, _ := a.send(200, "GET", "/api/v1/audit?page_size=1", "", a.as(a.token(access.RoleAdmin, ""))...)
@@ -84,7 +84,7 @@ func TestAnEntryOfWhatChangesNothingKnownHasNoBefore(t *testing.T) {
 	}
 }
 
-// unsure is a store whose answers are lost, once that is asked for.
+// unsure is a store that loses its responses on request.
 type unsure struct {
 	server.Store
 	lost *atomic.Bool

@@ -18,8 +18,9 @@ type Batches struct {
 	stopping <-chan struct{}
 }
 
-// NewBatches returns the service for the batches of a store. If kinds is not nil, it
-// rejects tasks that the operations of the mux reject. Closing stopping ends all watches.
+// NewBatches returns a BatchService backed by store. If kinds is not nil, the service
+// rejects tasks that the operations registered with kinds reject. When stopping is closed,
+// all watches end.
 func NewBatches(store Store, kinds *fairlead.Mux, stopping <-chan struct{}) *Batches {
 	return &Batches{store: store, client: batch.NewClient(store).Knowing(kinds), stopping: stopping}
 }
@@ -41,7 +42,7 @@ func (s *Batches) after(ctx context.Context, batch batch.Batch, err error) (*fai
 	return s.shown(ctx, batch)
 }
 
-// CreateBatch stores a batch with its tasks.
+// CreateBatch stores a batch and its tasks.
 func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fairleadv1.Batch, error) {
 	changes := make([]batch.Change, len(in.GetTasks()))
 	for i, task := range in.GetTasks() {
@@ -93,7 +94,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 	return &fairleadv1.ListBatchesResponse{Items: items(batches, shown), NextPageToken: pageToken(next)}, nil
 }
 
-// ListBatchTasks returns tasks of a batch.
+// ListBatchTasks returns a batch's tasks.
 func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTasksRequest) (*fairleadv1.ListBatchTasksResponse, error) {
 	after, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) 
 	return tasks, next, err
 }
 
-// WatchBatch sends the batch after every change, until the batch has completed.
+// WatchBatch sends the batch after every change until the batch has completed.
 func (s *Batches) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, send func(*fairleadv1.Batch) error) error {
 	ended := func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }
 	return watch(ctx, s.stopping, in, s.GetBatch, unguessed, ended, send)

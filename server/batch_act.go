@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// CancelBatch stops a batch from starting more tasks.
+// CancelBatch prevents a batch from starting more tasks.
 func (s *Batches) CancelBatch(ctx context.Context, in *fairleadv1.CancelBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Cancel(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
-// RetryBatch retries failed tasks.
+// RetryBatch retries a batch's failed tasks.
 func (s *Batches) RetryBatch(ctx context.Context, in *fairleadv1.RetryBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Retry(ctx, in.GetId(), in.GetTasks()...)
 	return s.after(ctx, batch, err)
@@ -22,8 +22,8 @@ func (s *Batches) RetryBatch(ctx context.Context, in *fairleadv1.RetryBatchReque
 // mostUndone limits the number of tasks in the result of a dry run of a rollback.
 const mostUndone = 1000
 
-// RollBackBatch restores the state before the batch, or, in a dry run, returns what would
-// be restored.
+// RollBackBatch restores the values that the batch's targets had before the batch. In a dry
+// run, it only returns what it would restore.
 func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatchRequest) (*fairleadv1.Batch, error) {
 	what := batch.RollBack{Tasks: in.GetTasks(), Failed: in.GetIncludeFailed(), Serial: in.GetSerial()}
 	if !in.GetDryRun() {
@@ -45,25 +45,25 @@ func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatc
 	return out, nil
 }
 
-// ApproveBatch lets the other tasks start after the canary.
+// ApproveBatch releases the tasks that wait for the canary.
 func (s *Batches) ApproveBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Approve(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
-// PauseBatch stops tasks from starting until the batch is resumed.
+// PauseBatch prevents a batch's tasks from starting until the batch is resumed.
 func (s *Batches) PauseBatch(ctx context.Context, in *fairleadv1.PauseBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Pause(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
-// ResumeBatch lets tasks start again.
+// ResumeBatch lets a paused batch's tasks start again.
 func (s *Batches) ResumeBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
 	batch, err := s.client.Resume(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
-// PatchBatch changes the pace of a batch.
+// PatchBatch changes a batch's pace.
 func (s *Batches) PatchBatch(ctx context.Context, in *fairleadv1.PatchBatchRequest) (*fairleadv1.Batch, error) {
 	pace := batch.Pace{Rate: in.Rate}
 	if in.MaxRunning != nil {

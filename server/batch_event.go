@@ -14,10 +14,11 @@ type BatchEvents struct {
 	jobs *BatchJobs
 }
 
-// NewBatchEvents returns the service that receives messages about batches.
+// NewBatchEvents returns a BatchSchedulerService, which receives messages about batches.
 func NewBatchEvents(jobs *BatchJobs) *BatchEvents { return &BatchEvents{jobs: jobs} }
 
-// TriggerEvent creates a batch, or checks an existing one.
+// TriggerEvent creates a batch or, if the request contains a batch ID, wakes an existing
+// batch.
 func (s *BatchEvents) TriggerEvent(ctx context.Context, in *batchscheduler.TriggerEventRequest) (*batchscheduler.TriggerEventResponse, error) {
 	switch creates, wakes := len(in.GetJobData()) > 0, in.GetBatchId() != 0; {
 	case in.GetEventType() != batchscheduler.EventType_CREATE_BATCH:

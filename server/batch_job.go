@@ -16,15 +16,16 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// BatchJobs implements the BatchJobService, which offers batches under other names.
+// BatchJobs implements the BatchJobService, which offers the operations on batches under
+// different names.
 type BatchJobs struct {
 	batches *Batches
 }
 
-// NewBatchJobs returns the service that offers batches under other names.
+// NewBatchJobs returns a BatchJobService that forwards to batches.
 func NewBatchJobs(batches *Batches) *BatchJobs { return &BatchJobs{batches: batches} }
 
-// CreateBatchJob stores a batch with its tasks.
+// CreateBatchJob stores a batch and its tasks.
 func (s *BatchJobs) CreateBatchJob(ctx context.Context, in *fairleadv1.BatchJob) (*fairleadv1.CreateBatchJobResponse, error) {
 	batch, changes, err := batchJobOf(in)
 	if err != nil {
@@ -183,7 +184,7 @@ func otherName(field string) string {
 // fewTasks is the default number of tasks returned with a batch.
 const fewTasks = 1000
 
-// GetBatchJob returns a batch with its tasks.
+// GetBatchJob returns a batch and its tasks.
 func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobRequest) (*fairleadv1.BatchJob, error) {
 	after, err := pageBelow(in.GetPageToken())
 	if err != nil {

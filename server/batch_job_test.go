@@ -103,8 +103,8 @@ func TestABatchUnderItsOtherNamesIsRefusedByThem(t *testing.T) {
 	a.send(404, "GET", "/api/batch/77", "")
 }
 
-// An event has the whole of a batch in one field: what is wrong in it is named there, and
-// what is refused for other reasons is refused as everywhere.
+// An event contains a complete batch in one field. Errors name that field, and other
+// rejections are the same as everywhere.
 func TestABatchInAnEventIsRefusedAsOneByItself(t *testing.T) {
 	a := newGuardedAPI(t)
 	plaintext := &http.Transport{Protocols: new(http.Protocols)}

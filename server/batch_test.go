@@ -289,8 +289,8 @@ func TestABadLineIsNamed(t *testing.T) {
 	}
 }
 
-// Uploads pass the same desk as all else: who may not create batches is refused
-// before anything is read, and what is done is written down.
+// Uploads are checked like all other calls: callers that may not create batches are
+// rejected before anything is read, and uploads are recorded in the audit log.
 func TestUploadsKnowTheirCallers(t *testing.T) {
 	a := newGuardedAPI(t)
 	path := batches + "/upload?name=n&type=paint&tenant=acme"

@@ -72,7 +72,7 @@ func (w *walls) operation() batch.Operation {
 	}
 }
 
-// newPaintedAPI is a served store with a node that paints walls.
+// newPaintedAPI serves a store with a node that paints walls.
 func newPaintedAPI(t testing.TB) (*api, *walls) {
 	store := sqlitetest.Open(t)
 	world := &walls{colours: map[string]string{}, wet: map[string]bool{}}
@@ -117,7 +117,7 @@ func tallyOf(batch map[string]any, state string) float64 {
 	return batch["tally"].(map[string]any)[state].(float64)
 }
 
-// refusals are the fields of a problem with their messages.
+// refusals returns the fields of a problem with their messages.
 func refusals(problem map[string]any) map[string]string {
 	out := map[string]string{}
 	list, _ := problem["errors"].([]any)

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 )
 
-// ListBreakers returns the targets that this node has stopped calling.
+// ListBreakers returns the circuit breakers of targets that this node has stopped calling.
 func (s *System) ListBreakers(ctx context.Context, _ *fairleadv1.ListBreakersRequest) (*fairleadv1.ListBreakersResponse, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err // targets are called for all tenants

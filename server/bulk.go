@@ -14,7 +14,7 @@ type Bulks struct {
 	stopping <-chan struct{}
 }
 
-// NewBulks returns the service for the bulks of a store. Closing stopping ends all watches.
+// NewBulks returns a BulkService backed by store. When stopping is closed, all watches end.
 func NewBulks(store Store, stopping <-chan struct{}) *Bulks {
 	return &Bulks{client: bulk.NewClient(store), stopping: stopping}
 }
@@ -37,7 +37,7 @@ func words[T ~string](names []T) []string {
 	return items(names, func(name T) string { return string(name) })
 }
 
-// CreateBulk stores a bulk, or in a dry run only counts the matching jobs.
+// CreateBulk stores a bulk. In a dry run, it only counts the matching jobs.
 func (s *Bulks) CreateBulk(ctx context.Context, in *fairleadv1.NewBulk) (*fairleadv1.Bulk, error) {
 	b := bulk.Bulk{
 		Action: bulk.Action(in.GetAction()), Filter: filterOf(in.GetFilter()), Cause: in.GetCause(), Reason: in.GetReason(),
@@ -81,7 +81,7 @@ func (s *Bulks) ListBulks(ctx context.Context, in *fairleadv1.ListBulksRequest) 
 	return &fairleadv1.ListBulksResponse{Items: items(page.Bulks, bulkTo), NextPageToken: pageToken(page.Next)}, nil
 }
 
-// ListBulkMisses returns the jobs that a bulk left unchanged.
+// ListBulkMisses returns the matching jobs that a bulk left unchanged.
 func (s *Bulks) ListBulkMisses(ctx context.Context, in *fairleadv1.ListBulkMissesRequest) (*fairleadv1.ListBulkMissesResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -97,14 +97,14 @@ func (s *Bulks) ListBulkMisses(ctx context.Context, in *fairleadv1.ListBulkMisse
 	return &fairleadv1.ListBulkMissesResponse{Items: items(misses, shown), NextPageToken: pageToken(next)}, nil
 }
 
-// WatchBulk sends the bulk after every change, until the bulk has ended.
+// WatchBulk sends the bulk after every change until the bulk has ended.
 func (s *Bulks) WatchBulk(ctx context.Context, in *fairleadv1.GetBulkRequest, send func(*fairleadv1.Bulk) error) error {
 	whole := func(b *fairleadv1.Bulk) *fairleadv1.Bulk { return b }
 	ended := func(b *fairleadv1.Bulk) bool { return bulk.State(b.GetState()).Final() }
 	return watch(ctx, s.stopping, in, s.GetBulk, whole, ended, send)
 }
 
-// StopBulk requests that a bulk stop.
+// StopBulk requests that a bulk stop processing jobs.
 func (s *Bulks) StopBulk(ctx context.Context, in *fairleadv1.GetBulkRequest) (*fairleadv1.Bulk, error) {
 	b, err := s.client.Stop(ctx, in.GetId())
 	if err != nil {

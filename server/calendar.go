@@ -16,7 +16,7 @@ type Calendars struct {
 	client *schedule.Client
 }
 
-// NewCalendars returns the service for the calendars of a store.
+// NewCalendars returns a CalendarService backed by store.
 func NewCalendars(store Store) *Calendars {
 	return &Calendars{client: schedule.NewClient(store)}
 }
@@ -99,7 +99,8 @@ func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalenda
 	return &fairleadv1.ListCalendarsResponse{Items: items(calendars, calendarTo)}, nil
 }
 
-// UpdateCalendar replaces a calendar. Without a version it replaces any version.
+// UpdateCalendar replaces a calendar. If the request contains no version, it replaces the
+// calendar regardless of the stored version.
 func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	calendar := calendarOf(in)
 	if calendar.Version == 0 {
@@ -112,7 +113,7 @@ func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar)
 	return s.put(ctx, calendar)
 }
 
-// DeleteCalendar deletes a calendar that no schedule uses.
+// DeleteCalendar deletes a calendar, provided that no schedule uses it.
 func (s *Calendars) DeleteCalendar(ctx context.Context, in *fairleadv1.GetCalendarRequest) (*fairleadv1.DeleteCalendarResponse, error) {
 	if err := s.client.DeleteCalendar(ctx, in.GetName()); err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
-// waitingJob is a job of acme that waits for an hour, and the token of its run.
+// waitingJob stores a job of acme that waits for an hour. It returns the path of the job,
+// its run, and a function for the token of a run.
 func (a *guardedAPI) waitingJob() (path string, run httpcall.Callback, token func(httpcall.Callback) []string) {
 	a.Helper()
 	return a.waitingJobFor(time.Hour)

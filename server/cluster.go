@@ -18,11 +18,11 @@ type Queues struct {
 	client *fairlead.Client
 }
 
-// NewQueues returns the service for the queues of a store.
+// NewQueues returns a QueueService backed by store.
 func NewQueues(store Store) *Queues { return &Queues{client: fairlead.NewClient(store)} }
 
-// ListQueues returns the queues that have live jobs, that nodes serve by name, or that are
-// paused.
+// ListQueues returns all queues that contain live jobs, that nodes serve by name, or that
+// are paused.
 func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest) (*fairleadv1.ListQueuesResponse, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 	return &fairleadv1.ListQueuesResponse{Items: slices.SortedFunc(maps.Values(queues), byName)}, nil
 }
 
-// PauseQueue stops jobs of a queue from starting.
+// PauseQueue prevents a queue's jobs from starting.
 func (s *Queues) PauseQueue(ctx context.Context, in *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
 	return &fairleadv1.QueueResponse{}, s.client.PauseQueue(ctx, in.GetName())
 }
@@ -78,7 +78,7 @@ type Limits struct {
 	client *fairlead.Client
 }
 
-// NewLimits returns the service for the limits of a store.
+// NewLimits returns a LimitService backed by store.
 func NewLimits(store Store) *Limits {
 	return &Limits{store: store, client: fairlead.NewClient(store)}
 }
@@ -131,7 +131,7 @@ func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest
 	return &fairleadv1.ListLimitsResponse{Items: items(limits, limitTo)}, nil
 }
 
-// SetLimit sets or removes the limit of a scope.
+// SetLimit sets or removes a scope's limit.
 func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv1.Limit, error) {
 	limit, err := limitOf(in)
 	if err != nil {
@@ -157,7 +157,8 @@ func (s *Limits) limit(ctx context.Context, scope string) (*fairleadv1.Limit, er
 	return &fairleadv1.Limit{Scope: scope}, nil
 }
 
-// Verify recounts the jobs of each limit.
+// Verify recounts each limit's jobs and each open batch's tasks, corrects wrong counts, and
+// returns them.
 func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
 	drift, err := s.store.Verify(ctx)
 	if err != nil {

@@ -20,10 +20,10 @@ const (
 
 var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
 
-// Web returns the HTTP server for a handler. It supports HTTP/1 and HTTP/2, with and
-// without TLS, and sets the limits that a handler cannot set. On HTTP/2 it also sets a
-// timeout for writes to the connection, because the frame that ends a stream waits behind
-// pending writes.
+// Web returns an HTTP server for handler. The server supports HTTP/1 and HTTP/2, with and
+// without TLS, and has the limits that a handler cannot set itself. On HTTP/2, it also has a
+// timeout for writes to the connection, because the frame that ends a stream waits for
+// earlier writes to finish.
 func Web(handler http.Handler) *http.Server {
 	web := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

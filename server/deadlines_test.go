@@ -20,8 +20,8 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// pipes is a listener whose connections are in memory, so that their deadlines are
-// those of a bubble's clock.
+// pipes is a listener with connections in memory, whose deadlines follow the clock of a
+// synctest bubble.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -219,7 +219,7 @@ func TestAQuietStreamStaysOpen(t *testing.T) {
 	})
 }
 
-// Over HTTP/2 a body that drips ends its call, and others on the connection go on.
+// Over HTTP/2, a slow body ends its call, and other calls on the connection continue.
 func TestABodyThatDripsEndsItsCallOfGRPC(t *testing.T) {
 	for _, method := range []string{"JobService/EnqueueJobs", "JobService/WatchJob", "SystemService/WatchEvents"} {
 		t.Run(method, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// watchJobs is the endpoint of a stream that is the test's.
+// watchJobs returns the endpoint of a stream that the test controls.
 func watchJobs(stream func(ctx context.Context, send func(proto.Message) error) error) *rest.Endpoint {
 	return &rest.Endpoint{
 		Method: fairleadv1.File_fairlead_v1_job_proto.Services().ByName("JobService").Methods().ByName("WatchJob"), Access: &fairleadv1.Access{Role: string(access.RoleViewer)},

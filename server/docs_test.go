@@ -26,7 +26,7 @@ func (a *api) read(path string) string {
 	return string(text)
 }
 
-// Every route is described, with a comment, and what it refers to exists.
+// Every route is described, with a comment, and all its references exist.
 func TestTheDescriptionIsWhole(t *testing.T) {
 	a := newAPI(t)
 	text := a.read("/openapi.json")

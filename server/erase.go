@@ -24,8 +24,8 @@ const (
 var finalStates = []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
 
 // Erase deletes the stored data of finished jobs. Each call deletes only some of the jobs,
-// so that it ends soon even with much data. Deleted data is gone, so a caller that starts
-// over continues where an earlier one stopped.
+// so it returns soon even if there is a lot of data. A caller that starts over continues
+// where the earlier calls stopped, because deleted data is not found again.
 func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
 	who := callerOf(ctx).identity
 	switch {

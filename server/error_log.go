@@ -21,9 +21,9 @@ const (
 const handshakeFailed = "http: TLS handshake error from "
 
 // ErrorLog returns a logger for http.Server.ErrorLog that writes to a structured logger. A
-// peer can cause any number of lines and can write parts of them. Therefore only a few
-// lines of each kind are logged per minute, each truncated and without control characters.
-// The next logged line reports the number of dropped ones.
+// remote peer can trigger any number of lines and control parts of their text. Therefore,
+// only a few lines of each kind are logged per minute, truncated and without control
+// characters. The next line logged reports how many lines were dropped.
 func ErrorLog(log *slog.Logger) *stdlog.Logger {
 	return stdlog.New(&errorLog{log: log, now: time.Now}, "", 0)
 }

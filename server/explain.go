@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// ExplainJob returns why a job does not run, or details of its current run.
+// ExplainJob explains why a job is not running, or describes its current run.
 func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Explanation, error) {
 	why, err := s.client.Explain(ctx, in.GetId())
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Jobs) addTimeout(ctx context.Context, why *fairlead.Explanation) error 
 	return nil
 }
 
-// ExplainSchedule returns when a schedule is due and what keeps it from starting runs.
+// ExplainSchedule explains when a schedule is due and what prevents it from starting runs.
 func (s *Schedules) ExplainSchedule(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.Situation, error) {
 	found, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *Schedules) ExplainSchedule(ctx context.Context, in *fairleadv1.GetSched
 	return situationTo(s.client.Explain(ctx, found.ID))
 }
 
-// ExplainBatch returns what keeps a batch from making progress.
+// ExplainBatch explains what prevents a batch from making progress.
 func (s *Batches) ExplainBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Situation, error) {
 	return situationTo(s.client.Explain(ctx, in.GetId()))
 }
 
-// ExplainSweep returns what keeps a sweep from making progress.
+// ExplainSweep explains what prevents a sweep from making progress.
 func (s *Sweeps) ExplainSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Situation, error) {
 	found, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -79,8 +79,8 @@ func TestWhatAKnownTokenSpentIsGivenBack(t *testing.T) {
 	})
 }
 
-// Very many addresses are not remembered for good; one that goes on guessing is, as long
-// as there is room.
+// Very many addresses are not remembered permanently. An address that continues to guess is
+// remembered while there is room.
 func TestQuietAddressesMakeRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFailures()

@@ -115,7 +115,7 @@ func (a *guardedAPI) fuzz(t *testing.T, requests int, seed uint64) {
 	t.Logf("requests by the status of their answer: %v", answers)
 }
 
-// fuzzers are new tokens.
+// fuzzers creates new tokens.
 func (a *guardedAPI) fuzzers(n int) map[access.Role]string {
 	secrets := map[access.Role]string{}
 	for role, tenants := range map[access.Role][]string{access.RoleAdmin: nil, access.RoleWorker: nil, access.RoleOperator: {"acme"}} {
@@ -124,7 +124,7 @@ func (a *guardedAPI) fuzzers(n int) map[access.Role]string {
 	return secrets
 }
 
-// caller draws who calls an operation: mostly one who may.
+// caller draws the role that calls an operation, mostly a permitted one.
 func (g *generator) caller(operation *fuzzedOperation) access.Role {
 	switch {
 	case g.IntN(10) == 0:
@@ -153,7 +153,7 @@ func (a *guardedAPI) persist(t *testing.T, operation *fuzzedOperation, request *
 	}
 }
 
-// answered is the answer to a request. What streams is left after a moment.
+// answered returns the response to a request. It stops reading a stream after a moment.
 func (a *guardedAPI) answered(t *testing.T, operation *fuzzedOperation, request *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -228,7 +228,7 @@ func (g *generator) request(t *testing.T, operation *fuzzedOperation) *http.Requ
 	return request
 }
 
-// plain is a JSON value as it stands in a URL.
+// plain returns a JSON value in the form for URLs.
 func (g *generator) plain(value string) string {
 	var text string
 	if json.Unmarshal([]byte(value), &text) == nil {

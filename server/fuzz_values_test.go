@@ -39,7 +39,7 @@ var nasty = []string{
 	"\"\xff\"", `"` + strings.Repeat("x", 300) + `"`, `"` + strings.Repeat("é", 70_000) + `"`, strings.Repeat("[", 100) + strings.Repeat("]", 100), `{"\u0000":1}`,
 }
 
-// kindOf is the type of a schema, one of several if it allows for that.
+// kindOf returns the type of a schema, or a random one if it permits several.
 func (g *generator) kindOf(s *schema) string {
 	switch t := s.Type.(type) {
 	case string:
@@ -127,7 +127,7 @@ func (g *generator) text(name string, s *schema) string {
 	return quoted(append(g.names, "x", "")[g.IntN(len(g.names)+2)])
 }
 
-// likely are texts of fields by a part of their name.
+// likely contains probable values of fields, by a part of their name.
 var likely = map[string][]string{
 	"cron":       {"* * * * *", "0 0 29 2 *", "@daily", "@every 1s", "*/7 * * * * *", "0 0 0 31 2 ?", "0 0 L * *", "99 * * * *"},
 	"zone":       {"UTC", "Europe/Paris", "Asia/Kolkata", "Mars/Olympus", "Local", ""},

@@ -44,8 +44,7 @@ func TestWithoutTokensOnlyThisMachineIsAnswered(t *testing.T) {
 	}
 }
 
-// Profiles are served where operators look, and not the command line, which may hold
-// passwords.
+// Profiles are served for operators, without the command line, which may contain passwords.
 func TestOperatorsOfTheMachineSeeMetricsAndProfiles(t *testing.T) {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("jobs 7\n")) })
 	hasty, end := context.WithCancel(t.Context())
@@ -120,7 +119,7 @@ func TestEveryVersionOfHTTPIsSpoken(t *testing.T) {
 	}
 }
 
-// readWith is what a client reads at the root.
+// readWith returns the response to a client's request for the root.
 func (a *api) readWith(client *http.Client) string {
 	a.Helper()
 	request, err := http.NewRequestWithContext(a.Context(), http.MethodGet, a.url, nil)

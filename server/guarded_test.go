@@ -46,7 +46,7 @@ func newGuardedAPIOn(t testing.TB, change func(server.Store) server.Store) *guar
 	return newGuardedAPIFor(t, server.Auth{}, change)
 }
 
-// newGuardedAPIFor is newGuardedAPIOn with other ways to know callers.
+// newGuardedAPIFor does the same as newGuardedAPIOn, with other authentication.
 func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(server.Store) server.Store) *guardedAPI {
 	opened := sqlitetest.Open(t)
 	return newGuardedAPIOver(t, auth, change(opened))
@@ -84,7 +84,7 @@ func newGuardedAPIOver(t testing.TB, auth server.Auth, store server.Store) *guar
 	return a
 }
 
-// token is a token in a role, bound to a tenant or to none.
+// token creates a token in a role, bound to a tenant or to none.
 func (a *guardedAPI) token(role access.Role, tenant string) string {
 	a.Helper()
 	name := string(role) + " " + tenant
@@ -190,7 +190,7 @@ func asksFor(text, name string) bool { return word(name).MatchString(text) }
 
 func fillIn(text, name, value string) string { return word(name).ReplaceAllLiteralString(text, value) }
 
-// taskAndRun are a task of acme's and a run of it.
+// taskAndRun creates a task of acme and a run of it.
 func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 	a.Helper()
 	args := `{"url":"http://svc.internal/"}`

@@ -50,7 +50,7 @@ func (a *guardedAPI) guess(n int) map[int]int {
 	return statuses
 }
 
-// statusAs is how a request with a token is answered.
+// statusAs returns the status of a request with a token.
 func (a *guardedAPI) statusAs(secret string) int {
 	a.Helper()
 	request, err := http.NewRequestWithContext(a.Context(), http.MethodGet, a.url+"/api/v1/whoami", nil)

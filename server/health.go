@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// A Node provides the information that the service needs about its node.
+// A Node provides the information about a node that its service needs.
 type Node interface {
 	// Ready reports whether the node has a confirmed lease and takes new jobs.
 	Ready() bool
@@ -21,9 +21,9 @@ type Node interface {
 	Ended(jobs ...*fairlead.Job)
 }
 
-// Health returns the handler of /livez and /readyz. A process is live as long as it
-// responds; it is ready while its node has a confirmed lease and the database responds. A
-// draining node is not ready, so that load balancers stop sending requests before it shuts
+// Health returns the HTTP handler for /livez and /readyz. A process is live as long as it
+// responds. It is ready while its node has a confirmed lease and the database responds. A
+// draining node is not ready, so load balancers stop sending requests to it before it shuts
 // down.
 func Health(node Node, store Store) http.Handler {
 	mux := http.NewServeMux()

@@ -43,7 +43,7 @@ func TestANodeThatLostItsLeaseInAnOutageShowsTheOutage(t *testing.T) {
 	}
 }
 
-// clock is a store of which only the clock is asked.
+// clock is a store that only tells the time.
 type clock struct {
 	server.Store
 	err error

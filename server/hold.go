@@ -13,10 +13,10 @@ type Holds struct {
 	client *hold.Client
 }
 
-// NewHolds returns the service for the holds of a store.
+// NewHolds returns a HoldService backed by store.
 func NewHolds(store Store) *Holds { return &Holds{hold.NewClient(store)} }
 
-// ListHolds returns what kept jobs waiting.
+// ListHolds returns the holds that kept jobs waiting.
 func (s *Holds) ListHolds(ctx context.Context, in *fairleadv1.ListHoldsRequest) (*fairleadv1.ListHoldsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -41,7 +41,7 @@ func holdTo(h hold.Hold) *fairleadv1.Hold {
 	}
 }
 
-// GetJobHistory returns what a job waited for.
+// GetJobHistory returns the history of a job's waits and their causes.
 func (s *Jobs) GetJobHistory(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.JobHistory, error) {
 	history, err := s.holds.History(ctx, in.GetId())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// ring is a store of tokens that can be lost, and that counts how often it is asked.
+// ring is a store of tokens that can fail, and that counts its lookups.
 type ring struct {
 	access.Store
 	tokens map[[32]byte]access.Token
@@ -78,7 +78,7 @@ func TestATokenIsBelievedForAMomentWithoutAskingAgain(t *testing.T) {
 	})
 }
 
-// What an identity provider has signed may end before the moment is over.
+// A token signed by an identity provider may expire before the cached lookup does.
 func TestAnIdentityIsBelievedNoLongerThanItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := time.Now().Add(time.Second)
@@ -153,8 +153,8 @@ func TestACredentialCountsWhileItsTokenStandsForTheSame(t *testing.T) {
 	})
 }
 
-// Only what was answered long ago is asked for again before a call, because a body may
-// have come for long.
+// Only old lookups are repeated before a call, because the body may have taken long to
+// arrive.
 func TestACallerWhoseBodyCameForLongIsLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, answer := 0, error(nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Auth configures the authentication of callers.
+// Auth configures how callers are authenticated.
 type Auth struct {
 	// Required rejects callers without a token. Without Required, callers have all
 	// permissions, and the service only accepts requests from this machine.

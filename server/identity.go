@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// An Identity is the authenticated caller of a request.
+// An Identity describes the authenticated caller of a request.
 type Identity struct {
 	Name    string // name of the token, or subject from the identity provider
 	Role    access.Role

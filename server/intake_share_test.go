@@ -95,7 +95,8 @@ func TestAMessageKeepsWhatItTakes(t *testing.T) {
 	body.keep(0)
 }
 
-// shareOf is a body of so many bytes that was read, and the memory that it has a share of.
+// shareOf reads a body of the given size, and returns it with the memory that it has a
+// share of.
 func shareOf(t *testing.T, size int) (context.Context, *sharedBody, *semaphore.Weighted) {
 	t.Helper()
 	memory := semaphore.NewWeighted(largeBodies)
@@ -108,7 +109,7 @@ func shareOf(t *testing.T, size int) (context.Context, *sharedBody, *semaphore.W
 	return context.WithValue(t.Context(), sharedBodyKey{}, body), body, memory
 }
 
-// taken is how much of the memory is not free.
+// taken returns the amount of memory in use.
 func taken(memory *semaphore.Weighted) (bytes int64) {
 	for step := int64(largeBodies); step > 0; step /= 2 {
 		for memory.TryAcquire(step) {

@@ -43,7 +43,7 @@ type Jobs struct {
 	ended     func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 }
 
-// NewJobs returns the service for the jobs of a store. Closing stopping ends all watches.
+// NewJobs returns a JobService backed by store. When stopping is closed, all watches end.
 func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
 	return &Jobs{
 		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
@@ -86,7 +86,7 @@ func idsOf(jobs []*fairlead.Job) []int64 {
 	return ids
 }
 
-// AssignJobs stores jobs with their StartBy times spread over a period.
+// AssignJobs stores jobs and spreads their StartBy times over a period.
 func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := items(in.GetJobs(), message.NewJobOf)
 	if err := s.args.check(jobs); err != nil {
@@ -123,8 +123,11 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
+	if made != nil && len(in.GetId()) > 0 {
+		return nil, refuseField("id", "cannot be combined with schedule or batch")
+	}
 	filter := filterOf(in)
-	filter.Below, filter.Limit = below, int(in.GetPageSize())
+	filter.IDs, filter.Below, filter.Limit = in.GetId(), below, int(in.GetPageSize())
 	var page fairlead.Page
 	if made != nil {
 		page, err = s.findAmong(ctx, made, filter)
@@ -138,10 +141,10 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next)}, nil
+	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next), SearchedTo: page.Next}, nil
 }
 
-// ListAttempts returns the runs of a job, except those that simply succeeded.
+// ListAttempts returns a job's runs, except those that succeeded without incident.
 func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.ListAttemptsResponse, error) {
 	job, err := s.client.Get(ctx, in.GetId())
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ArgsChecks contains validation functions for kinds with known args. A function returns an
-// *fairlead.InvalidError whose fields begin with args if the args can never be accepted.
-// The caller who enqueues such a job gets the error immediately instead of from a failed
-// run.
+// ArgsChecks maps kinds whose args are known to functions that validate these args. If the
+// args can never be accepted, the function returns a *fairlead.InvalidError whose field
+// names begin with args. The caller who enqueues the job then gets the error immediately,
+// rather than from a failed run.
 type ArgsChecks map[string]func(args json.RawMessage) error
 
 // check rejects jobs with args that can never be accepted.

@@ -25,9 +25,9 @@ var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Cli
 	},
 }
 
-// BulkJobs applies an action to all matching jobs. It goes through them once, from the
-// newest to the oldest, so that it does not process a job twice if the action makes the job
-// match again.
+// BulkJobs applies an action to all matching jobs. It goes through them once, from newest to
+// oldest. It therefore does not process a job twice, even if the action makes the job match
+// again.
 func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*fairleadv1.BulkJobsResponse, error) {
 	action, filter := bulk.Action(in.GetAction()), filterOf(in.GetFilter())
 	if !action.Narrow(&filter) {

@@ -25,7 +25,8 @@ func onEveryStore(t *testing.T, test func(t *testing.T, a *guardedAPI)) {
 	})
 }
 
-// viewer names a caller who may look at everything, or at a tenant's.
+// viewer returns the credentials of a caller who may read everything, or everything of one
+// tenant.
 func (a *guardedAPI) viewer(tenant string) []string {
 	a.Helper()
 	return []string{"Authorization", "Bearer " + a.token(access.RoleViewer, tenant)}
@@ -54,8 +55,8 @@ func (a *guardedAPI) addEnded(job fairlead.Job) *fairlead.Job {
 	return ended
 }
 
-// counted is an answer of a count in short: the states with jobs, all, and whether there
-// may be more.
+// counted summarizes the response of a count: the states with jobs, the total, and whether
+// there may be more.
 func counted(t *testing.T, answer map[string]any) string {
 	t.Helper()
 	var out []string
@@ -161,7 +162,8 @@ func TestACountStopsAtItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.wantCount(t, "", "", "2500 ready, 2500 in all")
-		answer, _ := a.send(200, "GET", jobs+"/count?at_most=1000", "", a.viewer("")...)
+		a.wantCount(t, "acme", "at_most=1000&kind=noop", "2500 ready, 2500 in all") // which is known
+		answer, _ := a.send(200, "GET", jobs+"/count?at_most=1000&to=2100-01-01T00:00:00Z", "", a.viewer("")...)
 		if total := answer["total"].(float64); total < 1000 || total >= all || answer["more"] != true {
 			t.Errorf("of %d jobs at most about 1000 are counted as %v", all, answer)
 		}

@@ -28,7 +28,7 @@ func TestAPageOfLargeJobsEndsEarly(t *testing.T) {
 	a.wantPages("", jobs)
 }
 
-// So do the runs of a schedule, whose figures are those of all.
+// The same applies to the runs of a schedule. Their statistics include all runs.
 func TestAPageOfLargeRunsEndsEarly(t *testing.T) {
 	a := newGuardedAPI(t)
 	args := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)

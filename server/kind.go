@@ -16,10 +16,10 @@ type Kinds struct {
 	masks  *masks // to be notified of changes; may be nil
 }
 
-// NewKinds returns the service for the kinds of jobs in a store.
+// NewKinds returns a KindService backed by store.
 func NewKinds(store Store) *Kinds { return &Kinds{client: fairlead.NewClient(store)} }
 
-// ListKinds returns the kinds that live nodes handle, that are paused, or that have
+// ListKinds returns all kinds that live nodes handle, that are paused, or that have
 // confidential fields.
 func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (*fairleadv1.ListKindsResponse, error) {
 	nodes, err := s.client.Nodes(ctx)
@@ -61,7 +61,7 @@ func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (
 	return &fairleadv1.ListKindsResponse{Items: slices.SortedFunc(maps.Values(kinds), byName)}, nil
 }
 
-// PauseKind stops jobs of a kind from starting.
+// PauseKind prevents jobs of a kind from starting.
 func (s *Kinds) PauseKind(ctx context.Context, in *fairleadv1.KindRequest) (*fairleadv1.KindResponse, error) {
 	return &fairleadv1.KindResponse{}, s.client.PauseKind(ctx, in.GetName())
 }
@@ -71,7 +71,7 @@ func (s *Kinds) ResumeKind(ctx context.Context, in *fairleadv1.KindRequest) (*fa
 	return &fairleadv1.KindResponse{}, s.client.ResumeKind(ctx, in.GetName())
 }
 
-// SetKind sets the confidential fields of a kind's jobs.
+// SetKind sets the fields that are confidential in jobs of a kind.
 func (s *Kinds) SetKind(ctx context.Context, in *fairleadv1.SetKindRequest) (*fairleadv1.Kind, error) {
 	if err := s.client.SetConfidential(ctx, in.GetName(), in.GetConfidential()); err != nil {
 		return nil, err

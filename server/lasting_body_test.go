@@ -71,7 +71,7 @@ func TestABodyThatTakesLongActsForNoRevokedToken(t *testing.T) {
 	}
 }
 
-// kindOf is the type of what is sent to a path.
+// kindOf returns the content type of requests to a path.
 func kindOf(path string) string {
 	if strings.Contains(path, "upload") {
 		return "text/csv"

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// frame is a message as gRPC and Connect stream it.
+// frame returns a message in the stream format of gRPC and Connect.
 func frame(raw []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(raw))), raw...)
 }
@@ -45,7 +45,7 @@ func (a *guardedAPI) liveWorker(secret, kind string) (fields string) {
 	return fmt.Sprintf(`"id":%s,"session":%q`, joined["id"], joined["session"])
 }
 
-// lastingCalls are the methods whose calls last: they stream or wait.
+// lastingCalls returns the methods with long calls: streams and calls that wait.
 func lastingCalls() (calls []protoreflect.MethodDescriptor) {
 	for _, method := range methods() {
 		if method.IsStreamingServer() || method.Input().Fields().ByName("wait") != nil {

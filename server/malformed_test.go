@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Ten thousand requests that cannot be accepted are refused with the name of
-// what is wrong with them, and none of them makes the service fail.
+// Ten thousand invalid requests are rejected with the name of the wrong field, and none of
+// them makes the service fail.
 func TestMalformedRequestsAreRefusedByField(t *testing.T) {
 	const requests = 10_000
 	a := newGuardedAPI(t)
@@ -104,7 +104,7 @@ func wrongQuery(random *rand.Rand, message protoreflect.MessageDescriptor) strin
 	return wrong[random.IntN(len(wrong))]
 }
 
-// wrongValues are JSON that a field of a kind cannot be.
+// wrongValues returns JSON values that are invalid for a kind of field.
 func wrongValues(field protoreflect.FieldDescriptor) []string {
 	switch {
 	case field.IsMap():

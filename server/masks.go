@@ -13,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // masksFresh is how long the list of confidential fields is cached.
@@ -179,6 +180,18 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 		attempts[i].Error = secrets.Text(attempts[i].Error)
 	}
 	return nil
+}
+
+// ofSweep returns the confidential values of a sweep, to mask them in errors, log lines and notes.
+func (m *masks) ofSweep(ctx context.Context, s *sweep.Sweep) (mask.Values, error) {
+	if m == nil {
+		return mask.Values{}, nil
+	}
+	fields, err := m.known(ctx)
+	if err != nil {
+		return mask.Values{}, err
+	}
+	return mask.Secrets(mask.Fields(fields, sweep.KindOf(s.Kind), s.Data), mask.Job{Args: s.Data}), nil
 }
 
 // hideIn masks a message and the messages that it contains.

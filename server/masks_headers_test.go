@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// secretHeaders are headers of which the first is a secret by its name.
+// secretHeaders contains headers, the first of which is secret because of its name.
 const secretHeaders = `{"Authorization":"Bearer ` + canary + `","X-Token":"${env:TOKEN}","Accept":"text/plain"}`
 
 func TestHeadersThatAreSecretsByTheirNamesAreShownMasked(t *testing.T) {

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -26,6 +27,7 @@ var maskers = map[protoreflect.FullName]func(fields fairlead.Confidential, messa
 	nameOf[*fairleadv1.BatchJob]():     masker(maskBatchJob),
 	nameOf[*fairleadv1.BatchJobTask](): masker(maskBatchJobTask),
 	nameOf[*fairleadv1.Sweep]():        masker(maskSweep),
+	nameOf[*fairleadv1.Breaker]():      masker(maskBreaker),
 }
 
 func nameOf[Message proto.Message]() protoreflect.FullName {
@@ -50,7 +52,9 @@ func maskNewJob(all fairlead.Confidential, job *fairleadv1.NewJob) {
 
 // maskSweep masks the args of a sweep's items.
 func maskSweep(all fairlead.Confidential, s *fairleadv1.Sweep) {
-	s.Args = mask.Document(mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs()), "args", s.GetArgs())
+	fields := mask.Fields(all, sweep.KindOf(s.GetKind()), s.GetArgs())
+	s.Reason = mask.Secrets(fields, mask.Job{Args: s.GetArgs()}).Text(s.GetReason())
+	s.Args = mask.Document(fields, "args", s.GetArgs())
 }
 
 // maskAlert masks the parts of an alert that become a job of the kind http.
@@ -111,7 +115,7 @@ func maskBatchTask(all fairlead.Confidential, task *fairleadv1.BatchTask) {
 	if len(fields) == 0 {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter())}) // both are valid JSON
+	args, _ := json.Marshal(map[string]any{"before": orNull(task.GetBefore()), "after": orNull(task.GetAfter()), "target": map[string]string{"id": target.GetId(), "name": target.GetName()}}) // all are valid JSON
 	task.Info = mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo())
 	task.Before, task.After = maskMember(fields, "args.before", task.GetBefore()), maskMember(fields, "args.after", task.GetAfter())
 	maskText(fields, "args.target.id", &target.Id)
@@ -124,7 +128,7 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	if len(fields) == 0 || json.Unmarshal(task.GetTargetParam(), &param) != nil {
 		return
 	}
-	args, _ := json.Marshal(map[string]json.RawMessage{"before": orNull(param["before_update"]), "after": orNull(param["after_update"])}) // both are valid JSON
+	args, _ := json.Marshal(map[string]any{"before": orNull(param["before_update"]), "after": orNull(param["after_update"]), "target": map[string]any{"id": orNull(task.GetTargetId()), "name": task.GetTargetName()}}) // all are valid JSON
 	if task.Info != nil {
 		task.Info = proto.String(mask.Secrets(fields, mask.Job{Args: args}).Text(task.GetInfo()))
 	}
@@ -136,6 +140,12 @@ func maskBatchJobTask(all fairlead.Confidential, task *fairleadv1.BatchJobTask) 
 	task.TargetParam, _ = json.Marshal(param) // decoded values can be encoded
 	task.TargetId = maskMember(fields, "args.target.id", task.GetTargetId())
 	maskText(fields, "args.target.name", &task.TargetName)
+}
+
+// maskBreaker masks the address of a target if URLs of calls are confidential. Breakers do not
+// contain the jobs that called the target.
+func maskBreaker(all fairlead.Confidential, breaker *fairleadv1.Breaker) {
+	maskText(slices.Concat(all[httpcall.Kind], all[sweep.KindOf(httpcall.Kind)]), "args.url", &breaker.Address)
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

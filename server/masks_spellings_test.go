@@ -34,7 +34,8 @@ func showsCanary(text string) bool {
 	return false
 }
 
-// echo is a target that repeats what it was sent, and redirects to where that is in the query.
+// echo starts a target that repeats the request, and redirects to the URL in the query, if
+// any.
 func echo(t *testing.T) *httptest.Server {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -49,7 +50,8 @@ func echo(t *testing.T) *httptest.Server {
 	return target
 }
 
-// hostileCalls are the args of calls with a confidential value in each place: secret stands for it.
+// hostileCalls returns the args of calls with a confidential value in each place. secret is
+// that value.
 func hostileCalls(target, secret string) map[string]string {
 	vars := `,"vars":{"secret":` + secret + `}`
 	padding := strings.Repeat("x", 16<<10-len(`{"p":"","s":"`)-5)
@@ -84,9 +86,9 @@ func newEchoWorld(t *testing.T, fields fairlead.Confidential) (*eraseWorld, *eng
 	return w, stepper
 }
 
-// aboutRun lists what is read of a run of a task.
+// aboutRun lists the paths that return data of a run of a task.
 func aboutRun(task string, job int64) []string {
-	paths := []string{"/api/v1/tasks/" + task + "/runs", fmt.Sprintf("/api/v1/task-runs/%d", job)}
+	paths := []string{"/api/v1/tasks/" + task + "/runs", fmt.Sprintf("/api/v1/runs/%d", job)}
 	for _, path := range []string{"", "/attempts", "/explain", "/watch"} {
 		paths = append(paths, fmt.Sprintf("/api/v1/jobs/%d%s", job, path))
 	}
@@ -103,7 +105,7 @@ func everywhere() (paths []string) {
 	return paths
 }
 
-// wantNoCanary reads as all who may only look.
+// wantNoCanary reads the paths as every kind of caller with read access.
 func (w *eraseWorld) wantNoCanary(paths ...string) {
 	w.Helper()
 	for _, role := range []access.Role{access.RoleViewer, access.RoleOperator} {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// wantElsewhere expects that a request is refused because it would take what is confidential
-// elsewhere.
+// wantElsewhere expects that a request is rejected because it would send confidential
+// values to another target.
 func (a *guardedAPI) wantElsewhere(verb, path, body, field string, as []string) {
 	a.Helper()
 	problem, _ := a.send(400, verb, path, body, as...)
@@ -75,7 +75,7 @@ func TestWhatIsConfidentialOfATaskStaysWithItsTarget(t *testing.T) {
 }
 
 func TestACallWhoseAddressIsConfidentialCanBeEdited(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	if err := a.store.AddConfidential(t.Context(), fairlead.Confidential{"http": {"args.url", "args.headers.secret"}}); err != nil {
 		t.Fatal(err)
 	}

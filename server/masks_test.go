@@ -21,7 +21,7 @@ import (
 // canary is a value that no answer may show.
 const canary = "4111-1111-canary"
 
-// confided is what is confidential in the tests: wherever secret is a member.
+// confided declares the confidential members in the tests: every member named secret.
 var confided = fairlead.Confidential{
 	"noop":        {"args.secret", "output.secret", "progress.secret", "memo.secret"},
 	"http":        {"args.body.secret", "args.headers.secret", "args.vars", "output", "progress"},
@@ -56,7 +56,7 @@ func withCanary(text string) string {
 	).Replace(text)
 }
 
-// answer is what a method answers, or the beginning of its stream.
+// answer returns the response of a method, or the beginning of its stream.
 func (a *guardedAPI) answer(t *testing.T, method protoreflect.MethodDescriptor, rest bool, text, secret string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -235,7 +235,7 @@ func TestWorkersGetWhatIsConfidentialAndDeclareIt(t *testing.T) {
 	w.send(400, "POST", "/api/v1/workers", `{"kinds":["noop"],"defaults":[{"kind":"noop","confidential":["nothing"]}]}`, secret...)
 }
 
-// forgetful is a store that cannot say what is confidential.
+// forgetful is a store that fails to return the confidential fields.
 type forgetful struct{ server.Store }
 
 func (forgetful) Confidential(context.Context) (fairlead.Confidential, error) {

@@ -43,7 +43,7 @@ func (a *guardedAPI) grpcTo(url, method string, message proto.Message, metadata 
 	return response.Header.Get("Grpc-Status") + response.Trailer.Get("Grpc-Status")
 }
 
-// spoofed is what proxies write, and what looks like it.
+// spoofed returns the headers that proxies set, and similar ones.
 func spoofed(authorization ...string) http.Header {
 	return http.Header{
 		"X-Forwarded-For": {"198.51.100.7"}, "X-Real-Ip": {"198.51.100.7"}, "Forwarded": {"for=198.51.100.7;host=localhost;proto=https"},

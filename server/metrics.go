@@ -29,9 +29,9 @@ func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, 
 	})))
 }
 
-// Admin returns the handler for operators of this machine: /metrics, and profiles below
-// /debug/pprof/. It leaves out the command line, which may contain passwords. It accepts
-// requests only for localhost, unless anyHost is set.
+// Admin returns the HTTP handler for this machine's operators: /metrics, and profiles below
+// /debug/pprof/. It does not serve the command line, which may contain passwords. It accepts
+// only requests to localhost, unless anyHost is set.
 func Admin(metrics http.Handler, anyHost bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

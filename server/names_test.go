@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// Names are unique in the whole cluster. Who is bound to a tenant learns that a name
-// cannot be used, and nothing of who has it.
+// Names are unique in the whole cluster. A caller bound to a tenant learns that a name is
+// not available, but not who uses it.
 func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 	a := newGuardedAPI(t)
 	acme, zeta := a.as(a.token(access.RoleOperator, "acme")), a.as(a.token(access.RoleOperator, "zeta"))
@@ -80,7 +80,7 @@ func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	}
 }
 
-// Nor is another name to blame for a change that is not possible now.
+// If a change is not possible now for another reason, the error does not blame the name.
 func TestAConflictThatIsNotAboutTheNameIsToldAsSuch(t *testing.T) {
 	a := newGuardedAPI(t)
 	acme := a.as(a.token(access.RoleOperator, "acme"))

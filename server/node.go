@@ -17,10 +17,10 @@ type Nodes struct {
 	client *fairlead.Client
 }
 
-// NewNodes returns the service for the nodes of a store.
+// NewNodes returns a NodeService backed by store.
 func NewNodes(store Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
 
-// ListNodes returns live nodes, and dead nodes that are still on record.
+// ListNodes returns all live nodes, and the dead nodes that are still on record.
 func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
 	nodes, err := s.client.Nodes(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func nodeTo(n fairlead.Node) *fairleadv1.Node {
 	}
 }
 
-// DrainNode requests that a node stop starting jobs, or start jobs again.
+// DrainNode requests that a node stop starting jobs or, to end a drain, start jobs again.
 func (s *Nodes) DrainNode(ctx context.Context, in *fairleadv1.DrainNodeRequest) (*fairleadv1.DrainNodeResponse, error) {
 	return &fairleadv1.DrainNodeResponse{}, s.client.Drain(ctx, fairlead.NodeID(in.GetId()), !in.GetUndo())
 }

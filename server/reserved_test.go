@@ -91,7 +91,8 @@ func TestAWorkerRunsNothingThatSpeaksInOurName(t *testing.T) {
 	}
 }
 
-// Who may not start a sweep must not start one through a schedule made for another.
+// A caller that may not start a sweep must not be able to start one through a schedule for
+// another sweep.
 func TestASubmitterStartsNoOtherSweepThroughASchedule(t *testing.T) {
 	a := newGuardedAPI(t)
 	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))

@@ -20,9 +20,11 @@ type Schedules struct {
 
 	// restore replaces the masks in a schedule by the stored values; nil = nothing is masked.
 	restore func(ctx context.Context, schedule *schedule.Schedule) error
+	// permit fails for a schedule that its caller may not save; nil permits every caller.
+	permit func(ctx context.Context, schedule *schedule.Schedule) error
 }
 
-// NewSchedules returns the service for the schedules of a store.
+// NewSchedules returns a ScheduleService backed by store.
 func NewSchedules(store Store) *Schedules {
 	return &Schedules{client: schedule.NewClient(store), jobs: fairlead.NewClient(store)}
 }
@@ -109,7 +111,8 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	return &fairleadv1.ListSchedulesResponse{Items: items(schedules, scheduleTo), NextPageToken: next}, nil
 }
 
-// UpdateSchedule replaces a schedule. Without a version it replaces any version.
+// UpdateSchedule replaces a schedule. If the request contains no version, it replaces the
+// schedule regardless of the stored version.
 func (s *Schedules) UpdateSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	replaced, err := s.updated(ctx, in)
 	if err != nil {
@@ -131,7 +134,7 @@ func (s *Schedules) updated(ctx context.Context, in *fairleadv1.Schedule) (sched
 	return replacing(current, replaced), nil
 }
 
-// PatchSchedule changes the given fields of a schedule.
+// PatchSchedule changes the schedule fields given in the request.
 func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	changed, err := s.patched(ctx, in)
 	if err != nil {

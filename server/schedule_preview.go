@@ -14,7 +14,7 @@ import (
 // previewed is the default number of previewed instants.
 const previewed = 10
 
-// PreviewSchedule returns the next instants of a schedule.
+// PreviewSchedule returns a schedule's next instants.
 func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewScheduleRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -23,7 +23,8 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 	return s.preview(ctx, schedule, in.GetN())
 }
 
-// PreviewTiming returns the next instants of a schedule that need not be stored.
+// PreviewTiming returns the next instants of a schedule described in the request. The
+// schedule need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
 	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: message.TimeOf(in.GetAt()),

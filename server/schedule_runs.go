@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// TriggerSchedule starts a run of a schedule now.
+// TriggerSchedule starts a run of the schedule now.
 func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerScheduleRequest) (*fairleadv1.Run, error) {
 	schedule, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	return runTo(fire), nil
 }
 
-// BackfillSchedule creates runs for past instants.
+// BackfillSchedule creates runs for a schedule's past instants.
 func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.BackfillScheduleResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.Backfil
 	return &fairleadv1.BackfillScheduleResponse{Items: items(done.Runs, runTo), PassedOver: int32(done.PassedOver)}, nil
 }
 
-// PreviewBackfill counts the runs that a backfill would create.
+// PreviewBackfill returns the number of runs that a backfill would create.
 func (s *Schedules) PreviewBackfill(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.PreviewBackfillResponse, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -69,7 +69,7 @@ func backfillOf(in *fairleadv1.BackfillScheduleRequest) schedule.Backfill {
 	return schedule.Backfill{From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(), Again: in.GetAgain()}
 }
 
-// ListRuns returns the runs of a schedule, newest first.
+// ListRuns returns a schedule's runs, newest first.
 func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest) (*fairleadv1.ListRunsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -97,7 +97,7 @@ func runPage(ctx context.Context, client *schedule.Client, s, below int64, size 
 // recentRuns is the number of runs that a schedule's statistics cover.
 const recentRuns = 1000
 
-// GetScheduleStats returns statistics on the last runs of a schedule.
+// GetScheduleStats returns statistics on a schedule's most recent runs.
 func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
 	sc, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const schedules = "/api/v1/schedules"
 
-// items are the entries of a list.
+// items returns the entries of a list.
 func items(t testing.TB, answer map[string]any) (all []map[string]any) {
 	t.Helper()
 	list, ok := answer["items"].([]any)

@@ -15,15 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// newCallingAPI serves a store whose server makes calls to this machine, and checks them.
-func newCallingAPI(t *testing.T) *api {
+// newCallingAPI serves a store whose server makes calls to this machine, and checks them. It leaves
+// targets alone that have failed so often; 0 stands for never.
+func newCallingAPI(t *testing.T, failures int) *api {
 	t.Helper()
 	store := sqlitetest.Open(t)
 	guard, err := httpcall.NewGuard(nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := httpcall.New(httpcall.Options{Guard: guard})
+	calls := httpcall.New(httpcall.Options{Guard: guard, MaxFailures: failures})
 	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), TryCall: calls.Try, Args: server.ArgsChecks{httpcall.Kind: calls.Validate}})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func newCallingAPI(t *testing.T) *api {
 }
 
 func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusTeapot)
@@ -66,8 +67,58 @@ func TestACallOfAScheduleIsTestedWithoutAJob(t *testing.T) {
 	}
 }
 
+func TestACallIsTestedBeforeItsScheduleIsSaved(t *testing.T) {
+	a := newCallingAPI(t, 0)
+	var last string
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		last = r.Method + " " + string(body)
+	}))
+	defer target.Close()
+	if err := fairlead.NewClient(a.store).SetConfidential(t.Context(), "http", []string{"args.body.card"}); err != nil {
+		t.Fatal(err)
+	}
+	draft := fmt.Sprintf(`{"job":{"kind":"http","tenant":"acme","args":{"url":"%s/x","method":"PUT","body":{"card":"4711"}}}}`, target.URL)
+	answer, _ := a.send(200, "POST", schedules+"/test", draft)
+	if wantFields(t, answer["call"].(map[string]any), map[string]any{"status": 200.0}); answer["success"] != true || last != `PUT {"card":"4711"}` || strings.Contains(fmt.Sprint(answer), "4711") {
+		t.Errorf("the target got %s, and the answer is %v", last, answer)
+	}
+	a.send(200, "POST", schedules, `{"name":"call","every":"1h",`+draft[1:])
+	changed := fmt.Sprintf(`{"ref":"call","job":{"kind":"http","tenant":"acme","args":{"url":"%s/x","method":"PATCH","body":{"card":"***"}}}}`, target.URL)
+	if a.send(200, "POST", schedules+"/test", changed); last != `PATCH {"card":"4711"}` {
+		t.Errorf("a masked value that is stored arrived as %s", last)
+	}
+	for refused, field := range map[string]string{
+		`{"job":{"kind":"noop"}}`:                                                               "job.kind",
+		`{"job":{"kind":"http","args":{"url":"ftp://x/"}}}`:                                     "job.args.url",
+		strings.ReplaceAll(draft, "4711", "***"):                                                "job.args",
+		`{"job":{"kind":"http","tenant":"fairlead-bulks","args":{"url":"` + target.URL + `"}}}`: "job.tenant",
+	} {
+		problem, _ := a.send(400, "POST", schedules+"/test", refused)
+		if refusals(problem)[field] == "" {
+			t.Errorf("%s is answered with %v", refused, problem)
+		}
+	}
+	stored, _ := a.send(200, "GET", schedules+"/call", "")
+	if method := stored["job"].(map[string]any)["args"].(map[string]any)["method"]; method != "PUT" {
+		t.Errorf("the schedule was changed: %v", stored)
+	}
+	if jobs, _ := a.send(200, "GET", "/api/v1/jobs", ""); len(items(t, jobs)) != 0 {
+		t.Errorf("there are the jobs %v", jobs)
+	}
+	audit, _ := a.send(200, "GET", "/api/v1/audit", "")
+	if text := fmt.Sprint(audit); strings.Count(text, "TestScheduleDraft") != 2 || strings.Contains(text, "4711") {
+		t.Errorf("the audit log has %s", text)
+	}
+	for _, entry := range items(t, audit) {
+		if entry["action"] == "TestScheduleDraft" && entry["tenant"] != "acme" {
+			t.Errorf("the audit entry is of tenant %v", entry["tenant"])
+		}
+	}
+}
+
 func TestOnlyCallsAreTested(t *testing.T) {
-	a := newCallingAPI(t)
+	a := newCallingAPI(t, 0)
 	a.send(200, "POST", schedules, `{"name":"plain","every":"1h","job":{"kind":"noop"}}`)
 	problem, _ := a.send(400, "POST", schedules+"/plain/test", `{}`)
 	if !strings.Contains(refusals(problem)["id"], "trigger a run instead") {

@@ -116,5 +116,11 @@ func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 			own[i].Family = nil
 		}
 	}
-	return fairlead.UsageReport{Tenants: own}, nil
+	var lanes []fairlead.LaneUsage
+	for _, lane := range report.Lanes { // which callers share
+		if who.touches(lane.Tenant) {
+			lanes = append(lanes, lane)
+		}
+	}
+	return fairlead.UsageReport{Tenants: own, Lanes: lanes}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// Runs are asked for by their schedule or by their jobs. Either way those of others do
-// not exist.
+// Runs are queried by schedule or by job. In both cases, runs of other tenants do not seem
+// to exist.
 func TestRunsOfOthersAreNotListed(t *testing.T) {
 	store := sqlitetest.Open(t)
 	defer store.Close()

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// heldStore has a job of the tenant acme, whose parent is top, and holds of all scopes.
+// heldStore returns a store with a job of the tenant acme, whose parent is top, and holds
+// of all scopes.
 func heldStore(t *testing.T) (*sqlite.Store, *fairlead.Job) {
 	t.Helper()
 	store := sqlitetest.Open(t)

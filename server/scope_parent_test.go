@@ -18,9 +18,9 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// newFamilyAPI serves the tenant acme, whose parent is at its cap because of the running job
-// of another child. Four jobs of the other child stand before those of acme, and so does one
-// of acme's own. It returns what acme has that waits: a job and a schedule.
+// newFamilyAPI serves the tenant acme, whose parent is at its limit because of the running
+// job of another child. Four jobs of the other child precede the job of acme, and so does
+// one of acme's own. It returns the waiting job and the waiting schedule of acme.
 func newFamilyAPI(t *testing.T) (a *guardedAPI, job, scheduled string) {
 	t.Helper()
 	a = newGuardedAPI(t)
@@ -131,8 +131,8 @@ func TestAForecastDoesNotNameTheParentToCallersWhoAreBound(t *testing.T) {
 	}
 }
 
-// hidesParent fails unless what is told to callers who may see all is hidden from those who
-// are bound to acme, by every protocol.
+// hidesParent fails unless details shown to unbound callers are hidden from callers bound
+// to acme, in every protocol.
 func (a *guardedAPI) hidesParent(t *testing.T, method protoreflect.MethodDescriptor, text, bound string, told []string) {
 	t.Helper()
 	for protocol, answer := range a.raw(t, method, text, a.token(access.RoleViewer, "")) {

@@ -44,11 +44,11 @@ func newZetas(t *testing.T, store Store) (made zetas) {
 	return made
 }
 
-// second is the error of a call that returns something else first.
+// second returns the error of a call with another result before it.
 func second[T any](_ T, err error) error { return err }
 
-// Services look things up before they touch them. If one forgets to, the store that it
-// was given still knows whose they are.
+// Services look up objects before they change them. If one forgets to, its store still
+// knows whose they are.
 func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 	store := sqlitetest.Open(t)
 	defer store.Close()

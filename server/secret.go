@@ -11,8 +11,8 @@ import (
 // leaks.
 const secretPrefix = "fl_"
 
-// NewSecret generates the secret of a token, and the hash that is stored instead of it. The
-// caller displays the secret once and must not store it.
+// NewSecret generates a token's secret, and the hash that is stored in place of the secret.
+// The caller shows the secret once and must not store it.
 func NewSecret() (secret string, hash [32]byte, err error) {
 	var random [32]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -22,5 +22,6 @@ func NewSecret() (secret string, hash [32]byte, err error) {
 	return secret, HashSecret(secret), nil
 }
 
-// HashSecret returns the hash of a secret, by which its token is stored and found.
+// HashSecret returns the hash of a secret. Tokens are stored with this hash and looked up by
+// it.
 func HashSecret(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }

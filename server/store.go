@@ -5,8 +5,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// A Store provides all database operations of the service: those of a node, and access
-// control.
+// A Store provides every database operation that the service needs: node operations and
+// access control.
 type Store interface {
 	driver.Store
 	access.Store

@@ -100,7 +100,7 @@ func TestAnObjectMayBeGivenAsItsText(t *testing.T) {
 	}
 }
 
-// Addresses are as many as an attacker has, and the audit log is not.
+// An attacker can have any number of addresses, but the audit log must stay small.
 func TestRefusalsOfVeryManyAddressesAreOneSum(t *testing.T) {
 	s := newSums()
 	for i := range failureMemory + 5 {

@@ -27,10 +27,11 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
+	masks     *masks        // confidential fields; nil = none
 }
 
-// NewSweeps returns the service for the sweeps of a store. Closing stopping ends all
-// watches.
+// NewSweeps returns a SweepService backed by store. When stopping is closed, all watches
+// end.
 func NewSweeps(store Store, stopping <-chan struct{}) *Sweeps {
 	return &Sweeps{store: store, client: sweep.NewClient(store), stopping: stopping}
 }
@@ -110,7 +111,7 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 	return s.shown(ctx, record)
 }
 
-// CreateSweep stores a sweep, unless the gate refuses it.
+// CreateSweep stores a sweep, unless the sweep's gate refuses it.
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
@@ -178,7 +179,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 	return &fairleadv1.ListSweepsResponse{Items: items(sweeps, shown), NextPageToken: pageToken(next)}, nil
 }
 
-// PatchSweep changes the given fields of a sweep.
+// PatchSweep changes the sweep fields given in the request.
 func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	current, err := s.find(ctx, in.GetRef())
 	if err != nil {
@@ -222,7 +223,7 @@ func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest
 	return &fairleadv1.DeleteSweepResponse{}, nil
 }
 
-// WatchSweep sends the sweep after every change, until it is stopped or finished.
+// WatchSweep sends the sweep after every change until the sweep has stopped or finished.
 func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, send func(*fairleadv1.Sweep) error) error {
 	rests := func(sw *fairleadv1.Sweep) bool {
 		state := sweep.State(sw.GetState())

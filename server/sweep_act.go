@@ -18,7 +18,7 @@ func (s *Sweeps) act(ctx context.Context, ref string, do func(id int64, by strin
 	return s.after(ctx, sweep, err)
 }
 
-// StartSweep starts a sweep, or makes it wait for its gate.
+// StartSweep starts a sweep. If the sweep has a gate, it first waits for the gate to open.
 func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.StartSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		if in.GetAgain() {
@@ -28,21 +28,21 @@ func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.StartSweepReques
 	})
 }
 
-// StopSweep stops a sweep from starting more items.
+// StopSweep prevents a sweep from starting more items.
 func (s *Sweeps) StopSweep(ctx context.Context, in *fairleadv1.StopSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Stop(ctx, id, by, in.GetReason())
 	})
 }
 
-// RetrySweep makes a sweep retry failed items.
+// RetrySweep makes a sweep retry its failed items.
 func (s *Sweeps) RetrySweep(ctx context.Context, in *fairleadv1.RetrySweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Retry(ctx, id, by, in.GetIndexes()...)
 	})
 }
 
-// OpenSweep opens the gate of a sweep that waits for it.
+// OpenSweep opens a waiting sweep's gate.
 func (s *Sweeps) OpenSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (sweep.Sweep, error) {
 		return s.client.Open(ctx, id, by)

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// SweepChecks contains validation functions for kinds of sweeps with known args. A function
-// returns an *fairlead.InvalidError whose fields begin with args if the args can never be
-// accepted. The caller who creates such a sweep gets the error immediately instead of when
-// the sweep runs.
+// SweepChecks maps sweep kinds whose args are known to functions that validate these args.
+// If the args can never be accepted, the function returns a *fairlead.InvalidError whose
+// field names begin with args. The caller who creates the sweep then gets the error
+// immediately, rather than when the sweep runs.
 type SweepChecks map[string]func(sweep *sweep.Sweep) error
 
 // check rejects a sweep with args that can never be accepted. A gate that is called before

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// AddSweepLogs stores one or more log lines about items.
+// AddSweepLogs stores log lines about a sweep's items.
 func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRequest) (*fairleadv1.AddSweepLogsResponse, error) {
 	var lines []sweep.Log
 	for _, line := range in.GetItems() {
@@ -34,7 +34,7 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	return &fairleadv1.AddSweepLogsResponse{}, nil
 }
 
-// ListSweepLogs returns log lines about items, newest first.
+// ListSweepLogs returns log lines about a sweep's items, newest first.
 func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogsRequest) (*fairleadv1.ListSweepLogsResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -50,11 +50,19 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 		return nil, err
 	}
 	lines, next := page(lines, size, func(line sweep.Log) int64 { return line.ID })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range lines {
+		lines[i].Text = secrets.Text(lines[i].Text)
+	}
 	return &fairleadv1.ListSweepLogsResponse{Items: items(lines, sweepLogTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListFailedItems returns items that failed for good. A page token is the smallest index
-// that the page may contain: index 0 exists, but is never the first of a next page.
+// ListFailedItems returns a sweep's permanently failed items. A page token is the smallest
+// index that the page may contain. Although index 0 exists, it is never the first index of a
+// later page.
 func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedItemsRequest) (*fairleadv1.ListFailedItemsResponse, error) {
 	first, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -70,10 +78,17 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 		return nil, err
 	}
 	failed, next := page(failed, size, func(item sweep.FailedItem) int64 { return item.Index + 1 })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range failed {
+		failed[i].Error = secrets.Text(failed[i].Error)
+	}
 	return &fairleadv1.ListFailedItemsResponse{Items: items(failed, failedItemTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListSweepHistory returns the events of a sweep, newest first.
+// ListSweepHistory returns a sweep's events, newest first.
 func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepHistoryRequest) (*fairleadv1.ListSweepHistoryResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {
@@ -89,10 +104,17 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 		return nil, err
 	}
 	events, next := page(events, size, func(event sweep.Event) int64 { return event.ID })
+	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i].Note = secrets.Text(events[i].Note)
+	}
 	return &fairleadv1.ListSweepHistoryResponse{Items: items(events, sweepEventTo), NextPageToken: pageToken(next)}, nil
 }
 
-// ListShards returns the shards of a sweep.
+// ListShards returns a sweep's shards.
 func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.ListShardsResponse, error) {
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {

@@ -367,7 +367,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 	a.send(400, "PUT", sweeps+"/n/data", `{}`)
 }
 
-// Files and tables are no tenant's, and what is done is written down.
+// Files and tables belong to no tenant, and actions are recorded in the audit log.
 func TestSweepsKnowTheirCallers(t *testing.T) {
 	a := newGuardedAPI(t)
 	as := func(want int, role access.Role, tenant, verb, path, body string) map[string]any {

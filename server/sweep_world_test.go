@@ -65,8 +65,7 @@ func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
 	}
 }
 
-// again is for a shard of which items are to be tried again: it does them once it is
-// let.
+// again handles a shard with items to retry: it processes them once the test permits it.
 func (c *counting) again(ctx context.Context, job *fairlead.Job, shard sweep.Shard) error {
 	select {
 	case <-c.held:
@@ -90,8 +89,8 @@ func (c *counting) again(ctx context.Context, job *fairlead.Job, shard sweep.Sha
 	return sweep.Steer(ctx, c.store, shard.Sweep)
 }
 
-// newCountingAPI is a served store with a node that counts items, and that looks after
-// sweeps whose shards have ended.
+// newCountingAPI serves a store with a node that counts items, and that manages sweeps
+// whose shards have ended.
 func newCountingAPI(t testing.TB) (*api, *counting) {
 	store := sqlitetest.Open(t)
 	world := &counting{store: store, held: make(chan struct{})}
@@ -146,7 +145,7 @@ func (a *api) untilSweep(path, what string, holds func(sweep map[string]any) boo
 	return s
 }
 
-// inState is a sweep's being in a state.
+// inState returns a condition: whether a sweep is in the given state.
 func inState(state string) func(map[string]any) bool {
 	return func(sweep map[string]any) bool { return sweep["state"] == state }
 }

@@ -28,12 +28,13 @@ type System struct {
 	stopping <-chan struct{}
 }
 
-// NewSystem returns the service for a store as a whole. Closing stopping ends all watches.
+// NewSystem returns a SystemService backed by store. When stopping is closed, all watches
+// end.
 func NewSystem(store Store, stopping <-chan struct{}) *System {
 	return &System{store: store, all: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), holds: hold.NewClient(store), stopping: stopping}
 }
 
-// GetStats returns the usage of all jobs together and of each tenant.
+// GetStats returns the combined usage of all jobs, and each tenant's usage.
 func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*
 // historyLength is the default span of GetStatsHistory.
 const historyLength = time.Hour
 
-// GetStatsHistory returns the activity of the cluster over a span of time.
+// GetStatsHistory returns the cluster's activity over a period.
 func (s *System) GetStatsHistory(ctx context.Context, in *fairleadv1.GetStatsHistoryRequest) (*fairleadv1.GetStatsHistoryResponse, error) {
 	from, to := message.TimeOf(in.GetFrom()), message.TimeOf(in.GetTo())
 	if to.IsZero() {
@@ -73,7 +74,8 @@ func (s *System) GetStatsHistory(ctx context.Context, in *fairleadv1.GetStatsHis
 // watchPause is the interval between two checks in WatchEvents.
 const watchPause = time.Second
 
-// WatchEvents sends events until the caller disconnects or the program shuts down.
+// WatchEvents sends the cluster's events until the caller disconnects or the program shuts
+// down.
 func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
 	w := watcher{system: s, send: send}
 	return repeat(ctx, s.stopping, watchPause, func() (bool, error) { return false, w.look(ctx) })

@@ -16,7 +16,7 @@ type Tenants struct {
 	client *fairlead.Client
 }
 
-// NewTenants returns the service for the tenants of a store.
+// NewTenants returns a TenantService backed by store.
 func NewTenants(store Store) *Tenants {
 	return &Tenants{client: fairlead.NewClient(store)}
 }
@@ -53,7 +53,7 @@ func (s *Tenants) put(ctx context.Context, tenant fairlead.Tenant) (*fairleadv1.
 	return tenantTo(stored), nil
 }
 
-// GetTenant returns the declaration of a tenant.
+// GetTenant returns a tenant's declaration.
 func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Tenant, error) {
 	tenant, err := s.client.Tenant(ctx, in.GetName())
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsReq
 	return &fairleadv1.ListTenantsResponse{Items: items(tenants, tenantTo), NextPageToken: next}, nil
 }
 
-// UpdateTenant replaces the declaration of a tenant. Without a version it replaces any
-// version.
+// UpdateTenant replaces a tenant's declaration. If the request contains no version, it
+// replaces the declaration regardless of the stored version.
 func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	tenant := tenantOf(in)
 	if tenant.Version == 0 {
@@ -89,7 +89,7 @@ func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fai
 	return s.put(ctx, tenant)
 }
 
-// DeleteTenant deletes the declaration of a tenant.
+// DeleteTenant deletes a tenant's declaration.
 func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
 	if err := whole(ctx); err != nil { // before its jobs are counted or cancelled
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantR
 	return &fairleadv1.DeleteTenantResponse{CancelledJobs: int32(cancelled)}, err
 }
 
-// PauseTenant stops jobs of a tenant from starting.
+// PauseTenant prevents a tenant's jobs from starting.
 func (s *Tenants) PauseTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.PauseTenantResponse, error) {
 	if err := s.client.PauseTenant(ctx, in.GetName()); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequ
 	return &fairleadv1.PauseTenantResponse{}, nil
 }
 
-// GetTenantStats returns the usage of a tenant.
+// GetTenantStats returns a tenant's usage.
 func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
 	report, err := s.client.Usage(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func markPaused(ctx context.Context, client *fairlead.Client, tenants ...*fairle
 	return err
 }
 
-// GetTenantSigningKey returns the key with which a declared tenant verifies messages from
+// GetTenantSigningKey returns the key that a declared tenant uses to verify messages from
 // Fairlead.
 func (s *Tenants) GetTenantSigningKey(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.TenantSigningKey, error) {
 	tenant, err := s.client.Tenant(ctx, in.GetName())

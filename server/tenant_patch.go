@@ -13,7 +13,7 @@ import (
 // changes the tenant at the same time.
 const patchTries = 5
 
-// PatchTenant changes the given fields of a tenant's declaration.
+// PatchTenant changes the fields of a tenant's declaration that are given in the request.
 func (s *Tenants) PatchTenant(ctx context.Context, in *fairleadv1.PatchTenantRequest) (*fairleadv1.Tenant, error) {
 	if err := whole(ctx); err != nil { // before revealing whether the tenant exists
 		return nil, err

@@ -24,8 +24,8 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// cleaned are the texts that handlers and those who watch them write: what no
-// database can keep in them is replaced, as nothing of them may be lost.
+// cleaned lists the strings written by handlers and their observers. Characters that
+// databases cannot store are replaced in them, because nothing else may be lost.
 var cleaned = []protoreflect.FullName{
 	"fairlead.v1.RunEnd.error", "fairlead.v1.FailJobRequest.error", "fairlead.v1.FailedNote.error",
 	"fairlead.v1.LineNote.text", "fairlead.v1.AddSweepLogsRequest.text", "fairlead.v1.SweepLog.text", "fairlead.v1.NoteItemsRequest.stop",
@@ -33,9 +33,9 @@ var cleaned = []protoreflect.FullName{
 
 const withNUL = "a\x00b"
 
-// Texts that not every database can keep are refused by name in every field of every
-// request, or cleaned; a look-up may also find nothing. None of them makes the service
-// fail, whatever the store.
+// Strings that some database cannot store are rejected by name in every field of every
+// request, or cleaned. A lookup may also find nothing. None of them makes the service fail,
+// with any store.
 func TestTextsThatCannotBeKeptAreRefused(t *testing.T) {
 	for name, open := range map[string]func(store server.Store) server.Store{
 		"SQLite": func(store server.Store) server.Store { return store },
@@ -60,7 +60,8 @@ func TestTextsThatCannotBeKeptAreRefused(t *testing.T) {
 	}
 }
 
-// instead is a store that is used instead of another.
+// instead returns a function that returns a store to be used in place of another one, which
+// it closes.
 func instead(t *testing.T, other server.Store) func(server.Store, error) server.Store {
 	return func(store server.Store, err error) server.Store {
 		t.Helper()
@@ -110,7 +111,7 @@ func isDocument(field protoreflect.FieldDescriptor) bool {
 	return field.Kind() == protoreflect.BytesKind
 }
 
-// textPaths are the ways to all texts in a message.
+// textPaths returns the paths to all strings in a message.
 func textPaths(message protoreflect.MessageDescriptor, above []protoreflect.FieldDescriptor) (paths [][]protoreflect.FieldDescriptor) {
 	const deepest = 5
 	for i := range message.Fields().Len() {
@@ -182,8 +183,8 @@ func (a *guardedAPI) restWithoutUTF8(t *testing.T, method protoreflect.MethodDes
 	return a.answerOf(t, request, secret)
 }
 
-// messageRequest makes the request of a message: what is in the path and the query, and
-// the rest as JSON.
+// messageRequest returns the request for a message: the fields of the path and the query,
+// and the others as JSON.
 func (a *guardedAPI) messageRequest(ctx context.Context, t *testing.T, method protoreflect.MethodDescriptor, message proto.Message) *http.Request {
 	t.Helper()
 	raw, err := wire.Marshal(message)
@@ -218,7 +219,7 @@ func (a *guardedAPI) messageRequest(ctx context.Context, t *testing.T, method pr
 	return request
 }
 
-// queryOf is what a URL says of fields that are not in its path.
+// queryOf returns the query for fields that are not in the path.
 func queryOf(path string, fields map[string]any) string {
 	query := url.Values{}
 	for name, value := range fields {

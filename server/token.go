@@ -15,7 +15,7 @@ type Tokens struct {
 	registrar access.Store
 }
 
-// NewTokens returns the service for the tokens of a store.
+// NewTokens returns a TokenService that uses registrar.
 func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: registrar} }
 
 func tokenTo(t access.Token) *fairleadv1.Token {
@@ -73,10 +73,10 @@ type AuditLog struct {
 	registrar access.Store
 }
 
-// NewAuditLog returns the service for the audit log of a store.
+// NewAuditLog returns an AuditService that reads the audit log from registrar.
 func NewAuditLog(registrar access.Store) *AuditLog { return &AuditLog{registrar: registrar} }
 
-// ListAudit returns recorded actions, newest first.
+// ListAudit returns audit log entries, newest first.
 func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditRequest) (*fairleadv1.ListAuditResponse, error) {
 	below, err := pageBelow(in.GetPageToken())
 	if err != nil {

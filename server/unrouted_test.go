@@ -40,8 +40,8 @@ func TestCallbacksAndUploadsToAReadOnlyDatabaseAreUnavailable(t *testing.T) {
 	}
 }
 
-// Texts that cannot be kept are refused in headers and uploads, and cleaned in the
-// answers of targets.
+// Strings that cannot be stored are rejected in headers and uploads, and cleaned in
+// responses of targets.
 func TestTextsThatCannotBeKeptOutsideOfTheSchema(t *testing.T) {
 	a := newGuardedAPI(t)
 	admin := a.as(a.token(access.RoleAdmin, ""))

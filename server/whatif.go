@@ -23,7 +23,8 @@ func whatIfs(store scoped, schedules *Schedules, calendars *Calendars) *WhatIfs 
 	return &WhatIfs{store: store, jobs: fairlead.NewClient(store), schedules: schedules, calendars: calendars}
 }
 
-// WhatIf compares the current outcome with the outcome of hypothetical changes.
+// WhatIf compares the current outcome with the outcome after hypothetical changes, without
+// applying the changes.
 func (s *WhatIfs) WhatIf(ctx context.Context, in *fairleadv1.WhatIfRequest) (*fairleadv1.WhatIfResponse, error) {
 	q := question{
 		rules: fairlead.WhatIf{Slots: int(in.GetSlots())}, instants: schedule.WhatIf{Instants: int(in.GetInstants())}, of: len(in.GetChanges()),
@@ -155,6 +156,14 @@ func addForecast(out *fairleadv1.WhatIfResponse, f fairlead.Forecast) {
 	out.Before, out.After = items(f.Before.Starts, startTo), items(f.After.Starts, startTo)
 	out.TokenBefore, out.TokenAfter = message.Time(f.Before.Token), message.Time(f.After.Token)
 	out.Waits, out.Later, out.Sooner, out.Text = items(f.Waits, waitTo), int32(f.Later), int32(f.Sooner), f.Text
+	out.Steady = items(f.Steady, steadyTo)
+}
+
+func steadyTo(s fairlead.SteadyState) *fairleadv1.SteadyState {
+	return &fairleadv1.SteadyState{
+		Scope: scopeTo(s.Scope, s.Name), Window: message.Duration(s.Window), Arrivals: s.Arrivals, More: s.More, Sample: int32(s.Sample), Attempts: s.Attempts,
+		Duration: message.Duration(s.Duration), Running: s.Running, Before: s.Before, After: s.After,
+	}
 }
 
 func startTo(s fairlead.ForecastStart) *fairleadv1.ForecastStart {

@@ -4,10 +4,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 func TestWhatIfComparesStartsAndSavesNothing(t *testing.T) {
 	a := newAPI(t)
+	if _, err := a.store.Join(t.Context(), fairlead.Node{Name: "elsewhere", Kinds: []string{"strange"}, Slots: 1}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	a.send(200, "POST", "/api/v1/tenants", `{"name":"acme","max_running":5}`)
 	a.enqueue(`{"kind":"strange","tenant":"acme"}`)
 	answer, _ := a.send(200, "POST", "/api/v1/what-if", `{"slots":3,"changes":[{"tenant":{"name":"acme","paused":true}}]}`)
@@ -23,6 +29,16 @@ func TestWhatIfComparesStartsAndSavesNothing(t *testing.T) {
 	wantFields(t, wait, map[string]any{"tenant": "acme", "effect": "later"})
 	if held := fmt.Sprint(wait["held_after"]); !strings.Contains(held, "paused") {
 		t.Errorf("it is held by %v", held)
+	}
+	slow, _ := a.send(200, "POST", "/api/v1/what-if", `{"changes":[{"limit":{"scope":"kind:strange","rate":0.0001}}]}`)
+	steady, _ := slow["steady"].([]any)
+	if len(steady) != 1 {
+		t.Fatalf("the steady states are %v", slow["steady"])
+	}
+	state := steady[0].(map[string]any)
+	wantFields(t, state, map[string]any{"scope": "kind:strange", "window": "3600s", "sample": nil, "before": nil})
+	if use, _ := state["after"].(float64); use <= 1 {
+		t.Errorf("one job in an hour is %v of a rate of one in three hours", state["after"])
 	}
 	tenant, _ := a.send(200, "GET", "/api/v1/tenants/acme", "")
 	wantFields(t, tenant, map[string]any{"max_running": 5.0})

@@ -18,9 +18,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Workers implements the WorkerService, which connects remote workers to the store.
-// Everything that must not be lost is in the store, so each call of a worker may go to a
-// different server; the state in memory only saves queries.
+// Workers implements the WorkerService, which connects remote workers to the store. All
+// state that must not be lost is in the store, so each of a worker's calls may go to a
+// different server. State in memory only saves queries.
 type Workers struct {
 	store    Store
 	client   *sweep.Client
@@ -40,7 +40,7 @@ type Workers struct {
 	swept    time.Time // time of the last sweep of crews
 }
 
-// WorkerOptions configures remote workers. Zero fields have the defaults of a node.
+// WorkerOptions configures remote workers. A zero field has the same default as for a node.
 type WorkerOptions struct {
 	Poll    time.Duration // interval at which a waiting call looks for work without a wake; default 1s
 	Beat    time.Duration // interval between heartbeats of workers; default 2s
@@ -63,8 +63,8 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	return o
 }
 
-// NewWorkers returns the service for remote workers. Closing stopping ends all waiting
-// calls.
+// NewWorkers returns a WorkerService backed by store. When stopping is closed, all waiting
+// calls end.
 func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
@@ -198,9 +198,9 @@ func checkWorkerKinds(kinds []string) error {
 	return nil
 }
 
-// LeaveWorker ends the lease of a worker. Jobs that the worker still holds are taken back;
-// they may be half done. A worker that calls this method is alive: it did not crash, even
-// if it lost its lease before.
+// LeaveWorker ends a worker's lease. Jobs that the worker still holds are taken back, even
+// if they are half done. A worker that calls LeaveWorker is evidently alive, and therefore
+// did not crash, even if it has lost its lease.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	stopTimeout   = "timeout"
 )
 
-// BeatWorker extends the lease of a worker, and returns the jobs that it must stop.
+// BeatWorker extends a worker's lease and returns the jobs that the worker must stop.
 func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

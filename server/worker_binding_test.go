@@ -30,7 +30,7 @@ func (a *guardedAPI) workersAs(secret string, options []connect.ClientOption) fa
 	return fairleadv1connect.NewWorkerServiceClient(a.http2, a.url, append(options, connect.WithInterceptors(authorize))...)
 }
 
-// boundWorker is a token that is bound to a kind, a queue and a tenant.
+// boundWorker creates a token that is bound to a kind, a queue and a tenant.
 func (a *guardedAPI) boundWorker() (secret string) {
 	a.Helper()
 	secret, _ = a.addToken(access.Token{Name: "bound", Role: access.RoleWorker, Kinds: []string{"mail"}, Queues: []string{"slow"}, Tenants: []string{"acme"}})

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// declaring is a join of kinds, each with confidential fields.
+// declaring returns a join request with kinds, each with confidential fields.
 func declaring(name string, kinds, fields int) *fairleadv1.JoinWorkerRequest {
 	join := &fairleadv1.JoinWorkerRequest{}
 	for k := range kinds {
@@ -28,7 +28,7 @@ func declaring(name string, kinds, fields int) *fairleadv1.JoinWorkerRequest {
 	return join
 }
 
-// wantFieldByREST is wantField for a join that comes as REST has it.
+// wantFieldByREST does the same as wantField, for a join over REST.
 func (a *guardedAPI) wantFieldByREST(join *fairleadv1.JoinWorkerRequest, field string, as []string) {
 	a.Helper()
 	raw, err := wire.Marshal(join)
@@ -76,8 +76,8 @@ func TestAJoinThatDeclaresTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// However many workers join with ever more confidential fields, there is an end to what all
-// answers are masked by. What is known already can always be declared again.
+// The number of fields by which all responses are masked is limited, however many workers
+// join with more confidential fields. Known fields can always be declared again.
 func TestJoinsAddConfidentialFieldsUpToABound(t *testing.T) {
 	a := newGuardedAPI(t)
 	workers := a.workersAs(a.token(access.RoleWorker, ""), nil)

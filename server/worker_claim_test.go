@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
-// claims is a store whose claims are the test's.
+// claims is a store whose claims the test controls.
 type claims struct {
 	Store
 	claim func(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error)
@@ -21,7 +21,7 @@ func (c *claims) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job
 	return c.claim(ctx, claim)
 }
 
-// claiming is a worker on such a store, with a job that is ready.
+// claiming returns a worker on such a store, with a job that is ready.
 func claiming(t *testing.T) (*claims, *Workers, *fairleadv1.LeaseJobsRequest) {
 	t.Helper()
 	store := sqlitetest.Open(t)
@@ -38,7 +38,7 @@ func claiming(t *testing.T) (*claims, *Workers, *fairleadv1.LeaseJobsRequest) {
 	return c, workers, &fairleadv1.LeaseJobsRequest{Id: joined.GetId(), Session: joined.GetSession()}
 }
 
-// What was claimed is the worker's, also if it cannot get more.
+// The worker gets the claimed jobs, even if it cannot get more.
 func TestASuspectIsLeasedThoughTheOthersCannotBe(t *testing.T) {
 	store, workers, ask := claiming(t)
 	suspect := &fairlead.Job{ID: 7, Kind: "k"}

@@ -24,8 +24,8 @@ func TestTheLeaseOfAWorkerIsWithinBounds(t *testing.T) {
 	}
 }
 
-// A worker whose lease has run out may still say what became of its jobs, as long as
-// they were not taken back.
+// A worker whose lease has expired may still report the outcome of its jobs, until they are
+// taken back.
 func TestAWorkerThatWasSilentStillSettlesWhatWasNotTakenBack(t *testing.T) {
 	a := newAPI(t)
 	w := a.join(`{"kinds":["k"],"slots":1}`)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// A worker is told to stop a job that is over its time or is not wanted any more. A grace
-// later the job is ended without it.
+// A worker is requested to stop a job after its timeout or cancellation. After a grace
+// period, the job is ended without the worker.
 func TestAWorkerHasAGraceToStopAJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, grace = 10 * time.Second, 3 * time.Second

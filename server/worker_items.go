@@ -39,7 +39,7 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 	return &fairleadv1.NoteItemsResponse{}, err
 }
 
-// ListRetries returns items to be retried.
+// ListRetries returns a shard's failed items that wait for a retry.
 func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesReq
 	return &fairleadv1.ListRetriesResponse{Indexes: indexes}, err
 }
 
-// ListShardItems returns items from the list of a shard's sweep.
+// ListShardItems returns items from the list that is stored with a shard's sweep.
 func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	noSuspects   = "none"
 )
 
-// LeaseJobs leases jobs to a worker. If none are ready, it waits.
+// LeaseJobs leases jobs to a worker. If no jobs are ready, it waits.
 func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
@@ -112,8 +112,8 @@ func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, erro
 	return min(wait, longest), nil
 }
 
-// StreamJobs leases jobs to a worker whenever it has free slots, until the worker
-// disconnects or loses its lease, or the program shuts down.
+// StreamJobs leases jobs to a worker whenever the worker has free slots. The stream ends
+// when the worker disconnects or loses its lease, or the program shuts down.
 func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestASessionCarriesTheTokenOfItsWorker(t *testing.T) {
 	}
 }
 
-// oldSession is what a server older than tokens gives out, and all that it accepts.
+// oldSession returns the only kind of session that servers before tokens issue and accept.
 func oldSession(key []byte, id int64) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "worker %d", id)

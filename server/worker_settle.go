@@ -23,7 +23,7 @@ const (
 	outcomeAwait   = "await"
 )
 
-// SettleJobs ends runs according to the worker's reports.
+// SettleJobs ends runs with the results that their worker reports.
 func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

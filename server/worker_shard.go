@@ -129,8 +129,8 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	}
 }
 
-// LoadShard returns the shard that a job processes. If the job continues a shard that
-// another job had begun, and the sweep's gate requests it, the gate is notified.
+// LoadShard returns the shard that a job processes. If an earlier run had begun the shard,
+// and the running sweep has a BeforeRun gate, LoadShard notifies the business system.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 	}, nil
 }
 
-// SaveShard stores the progress of a worker on a shard.
+// SaveShard stores a worker's progress on a shard.
 func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {

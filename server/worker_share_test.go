@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// A rate of zero is no bound. A worker that was told to begin nothing says zero too while
-// its last items end, and must not be taken for one without a bound.
+// A rate of zero means unlimited. A worker that must not start items also reports zero
+// while its last items end, and must not be treated as unlimited.
 func TestAWorkerThatWasToldToBeginNothingUsesAlmostNothing(t *testing.T) {
 	held := driver.Held{ID: 7, Fence: 1}
 	c := &crew{leases: map[driver.Held]*leased{}, freed: make(chan struct{})}

@@ -53,7 +53,7 @@ func listOf(answer map[string]any, field string) (list []map[string]any) {
 	return list
 }
 
-// settle ends the run of a job and returns what became of it.
+// settle ends the run of a job and returns the outcome.
 func (r *remote) settle(job map[string]any, fields string) map[string]any {
 	r.Helper()
 	answer := r.call(200, "settle", fmt.Sprintf(`"settlements":[{"id":%q,"fence":%q,%s}]`, job["id"], job["fence"], fields))
@@ -283,7 +283,7 @@ func TestWhatAWorkerSaysWrongIsNamed(t *testing.T) {
 	}
 }
 
-// Who joined is written down, and not by which secret it is known.
+// The audit log records who joined, but not the secret of the session.
 func TestASessionIsNotInTheAuditLog(t *testing.T) {
 	a := newGuardedAPI(t)
 	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"name":"mailer","kinds":["mail"]}`, "Authorization", "Bearer "+a.token(access.RoleWorker, ""))

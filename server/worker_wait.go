@@ -119,7 +119,7 @@ const aliveEvery = 15 * time.Second
 // newsOf contains the possible values in WorkerNews.
 var newsOf = map[driver.Wake]string{driver.WakeWork: "work", driver.WakeRoom: "room", driver.WakeCancel: "cancel"}
 
-// WatchWorker sends a hint whenever there may be something new for a worker.
+// WatchWorker sends a hint to a worker whenever there may be something new for it.
 func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {

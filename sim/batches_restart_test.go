@@ -63,7 +63,7 @@ func TestTasksOutliveTheirDatabase(t *testing.T) {
 	}
 }
 
-// painters are nodes that do tasks, each of which remembers what was there.
+// painters is a set of nodes that process tasks. Each task remembers the state before it.
 type painters struct {
 	applied chan int64 // tasks
 }
@@ -103,7 +103,7 @@ func (p *painters) start(t *testing.T, store driver.Store) {
 	}
 }
 
-// paint makes a batch of tasks of which is not known what was there before.
+// paint creates a batch of tasks whose state before is unknown.
 func (p *painters) paint(t *testing.T, store driver.Store, tasks int) batch.Batch {
 	t.Helper()
 	changes := make([]batch.Change, tasks)

@@ -14,8 +14,8 @@ import (
 // callersEnv is for how many seconds callers leave transactions open; the full test takes 1200.
 const callersEnv = "FAIRLEAD_SIM_CALLERS"
 
-// Handlers and other processes leave transactions open while nodes are killed. No job is
-// lost, and what waits for none of the transactions goes on.
+// Handlers and other processes keep transactions open while nodes are killed. No job is
+// lost, and work that does not wait for these transactions continues.
 func TestOpenTransactionsOfCallersStopNoOtherWork(t *testing.T) {
 	tier.Long(t, "leaves transactions open for longer than five heartbeats, and kills processes")
 	for _, db := range []struct {
@@ -41,8 +41,8 @@ func TestOpenTransactionsOfCallersStopNoOtherWork(t *testing.T) {
 	}
 }
 
-// withCallers is a scenario of so many seconds in which transactions stay open for a time.
-// Jobs are due all the time, by themselves and by schedules.
+// withCallers returns a scenario of the given duration in which transactions stay open for
+// some time. Jobs become due continuously, by themselves and through schedules.
 func withCallers(seconds int, hold time.Duration) sim.Scenario {
 	node := quickNode
 	node.Slots, node.Beat, node.Lease = 8, time.Second, 5*time.Second

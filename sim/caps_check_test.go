@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// overlapping is two jobs of one tenant: job 1 from 100 on, whose process a is
-// killed at 200, and job 2 in process b from the given time on. At 1500 b takes
-// jobs back from the dead.
+// overlapping returns a record with two jobs of one tenant: job 1 runs from 100 on, and its
+// process a is killed at 200. Job 2 runs in process b from the given time on. At 1500, b
+// takes back jobs of dead nodes.
 func overlapping(second int64) Record {
 	return Record{
 		Lease: time.Second, Caps: Caps{Global: 5, Tenants: map[string]int{"t": 1}}, Tenants: map[int64]string{1: "t", 2: "t"},
@@ -61,8 +61,8 @@ func TestCheckCountsTheRunOfAStarvedNodeUntilItsLeaseEnds(t *testing.T) {
 	}
 }
 
-// Process b takes job 1 back from a, whose lease ended, dies before it can say so, and
-// runs the job in its next life. What it takes back later are other jobs.
+// Process b takes job 1 back from a, whose lease expired. It dies before it can record
+// that, and runs the job in its next life. Later it takes back other jobs.
 func TestCheckCountsARunNoLongerThanUntilItsJobIsClaimedAgain(t *testing.T) {
 	r := overlapping(1400)
 	r.Events[0].Node = 1

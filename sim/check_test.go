@@ -13,19 +13,18 @@ import (
 // tests: the checker must not compare one with the other.
 const skew = Instant(-3_600_000_000)
 
-// at is a moment of the processes' clock.
+// at returns a time on the processes' clock.
 func at(ms int64) Instant { return Instant(1_900_000_000_000_000 + ms*1000) }
 
-// db is the same moment on the database's clock.
+// db returns the same time on the database's clock.
 func db(ms int64) Instant { return at(ms) + skew }
 
 var success = Ending{State: fairlead.Succeeded}
 
-// healthy is a run without fault. Process a is node 1, process b is node 2;
-// the lease is a second. Job 1 succeeds on node 1. Job 2 starts there too, but
-// then a stands still from 1000 to 2600; node 2 takes its job back when its
-// lease is over, and a's late result is refused. Job 3 fails on node 1 and
-// succeeds on node 2.
+// healthy returns a record without errors. Process a is node 1, process b is node 2, and
+// the lease is one second. Job 1 succeeds on node 1. Job 2 starts there too, but then a
+// pauses from 1000 to 2600: node 2 takes its job back when the lease has expired, and a's
+// late result is rejected. Job 3 fails on node 1 and succeeds on node 2.
 func healthy() Record {
 	var events []Event
 	note := func(ms int64, process string, e Event) {

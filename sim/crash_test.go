@@ -62,7 +62,8 @@ func playCrash(t *testing.T, jobs int, url func(t *testing.T) string) {
 	})
 }
 
-// everything is a scenario with so many jobs, and as much of all else as goes with them.
+// everything returns a scenario with the given number of jobs, and a proportional amount of
+// everything else.
 func everything(jobs int) sim.Scenario {
 	return sim.Scenario{
 		Jobs: jobs, Node: quickNode,
@@ -109,8 +110,8 @@ const quickNodeLease = time.Second
 // quickNode has a short lease, so that much happens in little time.
 var quickNode = sim.Node{Slots: 4, Poll: 100 * time.Millisecond, Beat: 200 * time.Millisecond, Lease: quickNodeLease, Grace: 200 * time.Millisecond}
 
-// patience is how much later than two leases, counted in beats, a recovery may be before
-// the test fails; what was measured is logged.
+// patience limits how much later than two leases, counted in beats, a recovery may be
+// before the test fails. The test logs the measured value.
 const patience = 3 * time.Second
 
 // play runs a scenario and fails the test for each broken rule.
@@ -175,10 +176,10 @@ func keepRecord(dir string, record *sim.Record) (string, error) {
 	return file.Name(), writeRecord(file.Name(), record)
 }
 
-// playUntilShown plays a scenario again, on another database, as long as it shows too
-// little, which shown explains. That happens on a busy machine: a paused node may go on
-// before another one noticed. What always shows too little fails the test. The first tier
-// plays it once and does not ask what it shows.
+// playUntilShown repeats a scenario, on another database, while it shows too little,
+// according to shown. This happens on a busy machine: a paused node may resume before
+// another one noticed. If all attempts show too little, the test fails. The first tier
+// plays the scenario once and does not call shown.
 func playUntilShown(t *testing.T, next func() sim.Scenario, shown func(sim.Record, sim.Figures) error) {
 	t.Helper()
 	const most = 20

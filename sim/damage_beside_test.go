@@ -135,7 +135,7 @@ var besideDamages = []damage{
 
 func anyFire(*sim.Fired) bool { return true }
 
-// changeFire is a damage of one run of a schedule.
+// changeFire damages one run of a schedule.
 func changeFire(change func(*sim.Fired)) func(*victim) bool {
 	return func(v *victim) bool {
 		f := draw(v, v.Fires, anyFire)
@@ -162,7 +162,7 @@ func (v *victim) fireAgain(change func(*sim.Fired)) bool {
 	return true
 }
 
-// changeBatch is a damage of one batch.
+// changeBatch damages one batch.
 func changeBatch(change func(*victim, *sim.EndedBatch)) func(*victim) bool {
 	return func(v *victim) bool {
 		b := draw(v, v.Batches, func(*sim.EndedBatch) bool { return true })
@@ -174,7 +174,7 @@ func changeBatch(change func(*victim, *sim.EndedBatch)) func(*victim) bool {
 	}
 }
 
-// done is the count of tasks that ended as they had to.
+// done returns the count of tasks that ended as required.
 func done(b *sim.EndedBatch, tally *batch.Tally) *int {
 	if b.Undone {
 		return &tally.RollbackSuccess
@@ -182,7 +182,7 @@ func done(b *sim.EndedBatch, tally *batch.Tally) *int {
 	return &tally.Success
 }
 
-// changeSweep is a damage of the sweep.
+// changeSweep damages the sweep.
 func changeSweep(change func(*victim, *sim.SweepRecord) bool) func(*victim) bool {
 	return func(v *victim) bool { return v.Swept != nil && change(v, v.Swept) }
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/sim"
 )
 
-// callerDamages are of work beside open transactions, and of what was done in them.
+// callerDamages contains damages of work beside open transactions, and of work in them.
 var callerDamages = []damage{
 	{name: "a job waits for six heartbeats though nothing holds it", fault: sim.WorkStalled, do: func(v *victim) bool { return v.stall(6) }},
 	{name: "a job waits until its node has beaten for long", fault: sim.WorkStalled, do: func(v *victim) bool { return v.stall(8) }},

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/sim"
 )
 
-// endDamages are of what has become of jobs in the end.
+// endDamages contains damages of the final states of jobs.
 var endDamages = []damage{
 	{name: "a job is lost", fault: sim.JobVanished, do: func(v *victim) bool {
 		v.job = v.final(anyFinal).Job
@@ -139,7 +139,8 @@ func succeeded(f *sim.Final) bool { return f.State == fairlead.Succeeded }
 
 func poisoned(f *sim.Final) bool { return f.Reason == fairlead.ReasonPoison }
 
-// failures are the fences under which a job was reported as failed, or heard to be.
+// failures returns the fences with which a job was reported as failed, or observed to have
+// failed.
 func (v *victim) failures(what sim.What, job int64) map[int64]bool {
 	fences := map[int64]bool{}
 	for _, e := range v.Events {

@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/sim"
 )
 
-// lateDamages are of what is accepted too late, refused, or taken back.
+// lateDamages contains damages of events that are accepted too late, rejected, or taken
+// back.
 var lateDamages = []damage{
 	{name: "a late write is accepted: an end", fault: sim.LateEndAccepted, also: []sim.Fault{sim.EndForgotten, sim.FailuresOff}, do: func(v *victim) bool {
 		return v.acceptLateEnd(sim.OK)
@@ -190,8 +191,8 @@ func (v *victim) heldBetween(held *sim.Event, next int64) bool {
 	}) != nil
 }
 
-// delay has everything after a moment happen so much later, while nodes go on to confirm
-// their leases. The processes and the database of these histories have one clock.
+// delay delays everything after a certain time, while nodes continue to confirm their
+// leases. The processes and the database of these histories share one clock.
 func (v *victim) delay(from sim.Instant, d time.Duration) {
 	nodes := map[fairlead.NodeID]sim.Event{} // their last grants before
 	for _, e := range v.Events {

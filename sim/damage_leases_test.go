@@ -202,8 +202,7 @@ var leaseDamages = []damage{
 	}},
 }
 
-// claimedTwice draws a job that was claimed more than once, of which the last two claims
-// fit.
+// claimedTwice draws a job that was claimed more than once and whose last two claims fit.
 func (v *victim) claimedTwice(fit func(before, after *sim.Event) bool) (last []*sim.Event) {
 	f := draw(v, v.Final, func(f *sim.Final) bool {
 		claims := v.claims(f.Job)
@@ -230,8 +229,8 @@ func (v *victim) moveTo(claim *sim.Event, node fairlead.NodeID) {
 	}
 }
 
-// deadAt draws a node whose lease was over at some moment of the database's clock, and
-// that never doubted it; zero if there is none.
+// deadAt draws a node whose lease had expired at some time on the database's clock without
+// the node doubting it. It returns zero if there is none.
 func (v *victim) deadAt(db sim.Instant) fairlead.NodeID {
 	last, doubted := map[fairlead.NodeID]sim.Instant{}, map[fairlead.NodeID]bool{}
 	for _, e := range v.Events {

@@ -28,13 +28,13 @@ type victim struct {
 	job    int64 // of which the checker must complain; zero: of none
 }
 
-// damages is all of them.
+// damages returns all damages.
 func damages() []damage {
 	return slices.Concat(endDamages, leaseDamages, lateDamages, timeDamages, besideDamages, callerDamages)
 }
 
-// Real histories are found clean. The same histories, damaged in one place each, are
-// reported, by the name of what was done to them and by no other.
+// Real histories pass the check. If the same histories are damaged in one place each, the
+// check reports the rule of that damage and no other.
 func TestDamagedHistoriesAreToldFromCleanOnes(t *testing.T) {
 	t.Parallel()
 	all := histories(t)
@@ -159,7 +159,7 @@ func (v *victim) final(fits func(*sim.Final) bool) *sim.Final {
 	return draw(v, v.Final, func(f *sim.Final) bool { return !f.Other && fits(f) })
 }
 
-// finalOf is how a job ended.
+// finalOf returns the end of a job.
 func (v *victim) finalOf(job int64) *sim.Final {
 	return &v.Final[slices.IndexFunc(v.Final, func(f sim.Final) bool { return f.Job == job })]
 }
@@ -174,7 +174,7 @@ func (v *victim) the(what sim.What, job, fence int64) *sim.Event {
 	return nil
 }
 
-// claims are those of a job, by fence.
+// claims returns the claims of a job, by fence.
 func (v *victim) claims(job int64) []*sim.Event {
 	var claims []*sim.Event
 	for i := range v.Events {
@@ -186,7 +186,8 @@ func (v *victim) claims(job int64) []*sim.Event {
 	return claims
 }
 
-// accepted is when a run was known to be settled; nil if it was not.
+// accepted returns the event at which a run was known to be settled, or nil if there is
+// none.
 func (v *victim) accepted(job, fence int64) *sim.Event {
 	settled := v.the(sim.Settled, job, fence)
 	if settled == nil || settled.Result != sim.OK {
@@ -204,8 +205,7 @@ func (v *victim) add(events ...sim.Event) bool {
 // unlimited reports whether any number of jobs may run at once.
 func (v *victim) unlimited() bool { return v.Caps.Global == 0 && len(v.Caps.Tenants) == 0 }
 
-// claimAgain has a node that lives claim a job once more, under some fence, after it had
-// ended.
+// claimAgain makes a live node claim a job again, with some fence, after the job has ended.
 func (v *victim) claimAgain(fence func(first, last int64) int64) bool {
 	if !v.unlimited() {
 		return false
@@ -249,7 +249,7 @@ func (v *victim) copyJob(job int64) int64 {
 	return made
 }
 
-// fails reports whether the handler of a run failed and the job was to be tried again.
+// fails reports whether the handler of a run failed and the job was to be retried.
 func (v *victim) fails(job, fence int64) bool {
 	settled := v.accepted(job, fence)
 	return settled != nil && settled.Move == fairlead.Again

@@ -16,21 +16,21 @@ import (
 	"github.com/fairlead-io/fairlead/sim"
 )
 
-// Environment variables that have histories recorded anew.
+// Environment variables that cause histories to be recorded again.
 const (
 	historiesEnv = "FAIRLEAD_SIM_HISTORIES" // so many of each kind on each database, instead of those in testdata
 	keepEnv      = "FAIRLEAD_SIM_RECORD"    // not empty: they replace those in testdata
 )
 
-// historiesDir holds the histories that were recorded with both variables, the first
-// of which was 3.
+// historiesDir contains the histories, which were recorded with both variables set, the
+// first one to 3.
 const historiesDir = "testdata/histories"
 
 // recordSuffix is that of files with the record of a run.
 const recordSuffix = ".json.gz"
 
-// history is the record of a real run: of nodes that were processes, some of which were
-// killed or paused, on a real database.
+// history is the record of a real run, with nodes in separate processes, some of which were
+// killed or paused, and a real database.
 type history struct {
 	name   string
 	record sim.Record
@@ -205,7 +205,8 @@ var eventful = map[string]func() sim.Scenario{
 	},
 }
 
-// eventfulJobs is a run of so many jobs, most of which are more than a success at once.
+// eventfulJobs returns a scenario with the given number of jobs, most of which do more than
+// succeed immediately.
 func eventfulJobs(jobs int) sim.Scenario {
 	node := quickNode
 	node.Slots = 2

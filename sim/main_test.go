@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// atOnce is how many scenarios are played at the same time. Most of the time of each is
-// waiting: for leases to end, and for what is done at a rate.
+// atOnce is the number of scenarios that run at the same time. Each one mostly waits: for
+// leases to expire, and for work that happens at a limited rate.
 const atOnce = 2
 
 // TestMain makes this program a worker when a driver started it as one.

@@ -43,8 +43,8 @@ func TestHarnessFindsWrongRuns(t *testing.T) {
 	}
 }
 
-// misfiringStore changes what is planned for a schedule the first time that there
-// is a run to be made. Each process has its own first time.
+// misfiringStore changes the plan for a schedule when the first run is due. Each process
+// does this once.
 type misfiringStore struct {
 	driver.Store
 	bug  string

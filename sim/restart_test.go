@@ -57,8 +57,8 @@ func TestDatabaseRestart(t *testing.T) {
 	}
 }
 
-// outage is when the server was killed, and when a node first asked again for a lease
-// that it got.
+// outage returns the time when the server was killed, and the time of the first renewed
+// request for a lease that succeeded.
 func outage(r sim.Record) (down, back sim.Instant, err error) {
 	killed := slices.IndexFunc(r.Events, func(e sim.Event) bool { return e.What == sim.Down })
 	if killed < 0 {

@@ -67,8 +67,8 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// refusesNewerTables requires that a node of the version before, started once more, ends
-// with the remedy.
+// refusesNewerTables requires that a node of the previous version, started again, ends with
+// an error that names the remedy.
 func refusesNewerTables(t *testing.T, older, url string) {
 	t.Helper()
 	orders, err := json.Marshal(map[string]string{"URL": url, "Name": "late", "Dir": t.TempDir()})

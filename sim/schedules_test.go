@@ -30,8 +30,8 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// For longer than the fire grace of two leases no node acts upon anything. What was
-// missed is caught up, once.
+// No node acts for longer than the fire grace of two leases. Missed runs are caught up
+// once.
 func TestMissedSchedules(t *testing.T) {
 	tier.Long(t, "stops all processes for leases")
 	t.Parallel()

@@ -72,7 +72,7 @@ func TestCheckJudgesAStartByWhenItsClaimWasHeardOf(t *testing.T) {
 	}
 }
 
-// reaping builds the history of one process, whose lease is a second.
+// reaping builds the history of one process with a lease of one second.
 type reaping []Event
 
 // live adds a life of the process: a node that joins and beats from one time to another.

@@ -171,7 +171,7 @@ func (s *laggingStore) Beat(ctx context.Context, beat driver.Beat) (driver.BeatA
 	return driver.BeatAnswer{}, ctx.Err()
 }
 
-// Claim is late while answers are lost.
+// Claim delays claims while responses are lost.
 func (s *laggingStore) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	const late = quickNodeLease * 6 / 5
 	s.mu.Lock()

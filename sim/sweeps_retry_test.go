@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/sim"
 )
 
-// Failed items are tried again while nodes are killed. What is listed as failed and
-// what is counted are the same in the end, and no item is lost.
+// Failed items are retried while nodes are killed. In the end, the list of failed items and
+// their count agree, and no item is lost.
 func TestSweepRetryCrash(t *testing.T) {
 	tier.Long(t, "kills processes until enough items are tried again")
 	t.Parallel()

@@ -46,9 +46,9 @@ func (t *txn) saveBatch(id int64, batch *batch.Record) error {
 	return t.must(1, t.sql.SaveBatch, batch.Opened, sqlstore.BatchOpen(batch), sqlstore.Micros(batch.EndedAt), string(batch.State()), body, status, id)
 }
 
-// Batches returns the matching batches, newest first. Unlike most queries it is not
-// shared between stores: SQLite plans a query before it knows the arguments, so Batches
-// omits conditions that the filter does not need.
+// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
+// between stores. SQLite plans a query before it knows the arguments, so Batches omits
+// conditions that the filter does not need.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	var conditions []string
 	var args []any

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Checkpoint stores the progress of the run of a shard and returns its orders. It
-// returns ErrLeaseLost if the run has lost its lease, and ErrConflict for a mark that
-// is smaller than the stored one.
+// Checkpoint stores the progress of a shard's run and returns the run's orders. It returns
+// ErrLeaseLost if the run has lost its lease, and ErrConflict if the checkpoint's mark is
+// smaller than the stored mark.
 func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	c := checkpoint // the caller's own may change once the caller has given up waiting
 	c.Window, c.Pending, c.Source = slices.Clone(c.Window), slices.Clone(c.Pending), slices.Clone(c.Source)

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Chunks returns the matching chunks of a batch, in the order of their numbers. Unlike
-// most queries it is not shared between stores: SQLite plans a query before it knows
-// the arguments, so Chunks omits conditions that the filter does not need.
+// Chunks returns the matching chunks of a batch, ordered by number. Unlike most queries, it is
+// not shared between stores. SQLite plans a query before it knows the arguments, so Chunks
+// omits conditions that the filter does not need.
 func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	return read(ctx, s, "list chunks", func(t *txn) ([]batch.Chunk, error) { return t.chunks(b, filter) })
 }

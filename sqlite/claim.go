@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not
-// alive. Its transaction holds the write lock of the file, so it sees every committed
-// job and pause, and takes exactly the first jobs.
+// Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not alive.
+// Claim's transaction holds the file's write lock. It therefore sees every committed job and
+// pause, and takes exactly the jobs that are first in order.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
 	token, err := s.nodes.Of(ctx, claim.Node)

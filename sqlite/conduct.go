@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Conduct calls act with a batch under its lock. It returns ErrNotFound for an unknown
-// batch. The lock of the batch is the write lock of the file. If wait is false, Conduct
-// returns false immediately while another caller in this process acts on the batch or
-// waits to.
+// Conduct locks a batch and calls act with the batch. The lock is the file's write lock.
+// Conduct returns ErrNotFound if the batch does not exist. If wait is false, Conduct returns
+// false immediately if another caller in this process is already acting on the batch or
+// waiting to do so.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if !s.batchLocks.begin(id, wait) {
 		return false, nil

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Enqueue stores all jobs or none. It returns ErrConflict if a key is taken, and
-// ErrLimit if a tenant would exceed its MaxPending. It takes one transaction, which
-// blocks all other writes: for seconds if a call has a million jobs, so split such
-// calls into some ten thousand jobs each.
+// Enqueue stores either all jobs or none. It returns ErrConflict if a key is taken, and
+// ErrLimit if a tenant would exceed its MaxPending. It runs in one transaction, which blocks
+// all other writes. A call with a million jobs blocks them for seconds, so enqueue about ten
+// thousand jobs per call.
 func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Extend gives a waiting job more time and stores the progress that its target reports.
-// It returns the same errors as Resolve.
+// Extend moves a waiting job's deadline to a later time and stores the progress that the job's
+// target reports. It returns the same errors as Resolve.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	extension.Told = slices.Clone(extension.Told)
 	deadline, err := inTx(ctx, s, "extend", func(t *txn) (int64, error) { return t.extend(&extension) })

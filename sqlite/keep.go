@@ -36,8 +36,8 @@ func inChunks(limit, chunk int, move func(limit int) (int, error)) (int, error) 
 	return total, nil
 }
 
-// Promote makes due scheduled jobs ready, or parks them if their gates are full. It
-// need not admit jobs: after every commit, all places of gates are filled.
+// Promote makes due scheduled jobs ready, or parks them if their gates are full. It does not
+// admit parked jobs: every commit leaves all places at gates filled.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	moved, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 		return inTx(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })
@@ -103,7 +103,7 @@ func (t *txn) workIn(lanes map[int32]bool) error {
 	return nil
 }
 
-// Overdue lists waiting jobs with deadlines that have passed.
+// Overdue lists waiting jobs whose deadlines have passed.
 func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	return read(ctx, s, "overdue", func(t *txn) (overdue []driver.Held, err error) {
 		err = t.each(t.sql.Overdue, []any{t.now, max(0, limit)}, func(row sqlstore.Scanner) error {
@@ -116,7 +116,7 @@ func (s *Store) Overdue(ctx context.Context, limit int) ([]driver.Held, error) {
 	})
 }
 
-// Expire ends the waits of jobs with deadlines that have passed.
+// Expire ends the waits of the given jobs, whose deadlines have passed.
 func (s *Store) Expire(ctx context.Context, overdue []driver.Held) (int, error) {
 	total := 0
 	for chunk := range slices.Chunk(slices.Clone(overdue), oneByOne) {

@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// SetLimit sets or removes the limit of a scope. It returns ErrInvalid if the minimums
-// of tenants would exceed the global cap.
+// SetLimit sets or removes the limit of a scope. It returns ErrInvalid if limit is a global
+// cap below the sum of all tenants' minimums.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	return s.setLimit(ctx, limit, nil)
 }
 
-// SetLimitSeen sets a limit like SetLimit. It returns ErrConflict if the limit has
-// changed since the caller read it.
+// SetLimitSeen works like SetLimit, but returns ErrConflict if the limit no longer equals
+// seen, the limit that the caller has read.
 func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
 	return s.setLimit(ctx, limit, &seen)
 }
@@ -48,7 +48,7 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 	return err
 }
 
-// Limits lists all limits with their use.
+// Limits lists all limits with their current usage.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return inTx(ctx, s, "list limits", func(t *txn) ([]fairlead.LimitUse, error) { // one snapshot for all
 		limits, err := t.limits()

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Lived records that the process of a node is alive, and reverses the crashes that were
-// counted for the node.
+// Lived records that a node's process is still alive, and takes back the crashes that were
+// counted because of the node.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	_, err := inTx(ctx, s, "record that a node was alive", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.MarkLived, int64(node)); err != nil {

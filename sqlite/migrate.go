@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrate applies all missing migrations or none. With a large file it takes much
-// longer than a query may, so only ctx limits its duration, and its wait for another
-// process that migrates.
+// Migrate applies either all missing migrations or none. With a large file, it takes much
+// longer than the query timeout. Only ctx limits its duration, including the time that it
+// waits for another process to migrate.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	var schema driver.Schema
 	err := s.awaitFile(ctx, func() error {
@@ -33,8 +33,8 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	return schema, nil
 }
 
-// Schema compares the tables with the migrations of this program and changes nothing.
-// It returns an error if the tables are newer than the program.
+// Schema compares the tables with this program's migrations. It changes nothing. It returns an
+// error if the tables are newer than the program.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node and grants it a lease.
+// Join registers a node, grants it a lease and returns its ID.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
@@ -39,8 +39,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 }
 
-// Beat extends the lease of a live node. It returns ErrLeaseLost if the node is dead or
-// unknown.
+// Beat extends a live node's lease. It returns ErrLeaseLost if the node is dead or unknown.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	token, err := s.nodes.Of(ctx, beat.Node)
 	if err != nil {
@@ -60,9 +59,9 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 	})
 }
 
-// Drain asks a node to start no more jobs, or to continue. The node is woken and learns
-// of the request with its next beat. Drain returns ErrNotFound if the node is dead or
-// unknown.
+// Drain asks a node to stop starting jobs or, if drain is false, to start jobs again. It wakes
+// the node, whose next beat returns the request. Drain returns ErrNotFound if the node is dead
+// or unknown.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	_, err := inTx(ctx, s, "drain", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.Drain, drain, int64(node), t.now)
@@ -79,7 +78,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return err
 }
 
-// Leave ends the lease of a node immediately.
+// Leave ends a node's lease immediately.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	token, err := s.nodes.Of(ctx, node)
 	if err != nil {
@@ -92,8 +91,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return nil
 }
 
-// Held lists the jobs that are leased to a node. The node may have joined through
-// another process.
+// Held lists the jobs leased to a node. The node may have joined through another process.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var own any
 	if token, err := s.nodes.Of(ctx, node); err == nil {
@@ -115,7 +113,7 @@ func (t *txn) heldBy(query string, node fairlead.NodeID, more ...any) ([]driver.
 	return held, err
 }
 
-// Nodes lists the live nodes, and the dead nodes that are still on record.
+// Nodes lists the live nodes, and the dead nodes that have not been pruned yet.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	return read(ctx, s, "list nodes", (*txn).allNodes)
 }
@@ -130,8 +128,8 @@ func (t *txn) allNodes() ([]fairlead.Node, error) {
 	return nodes, err
 }
 
-// Save stores the progress and memo of a running job under its fence. It returns
-// ErrLeaseLost if the fence is not the job's current one.
+// Save stores the progress and memo of a running job. It returns ErrLeaseLost if the fence in
+// save is not the job's current fence.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	memo, progress := string(save.Memo), string(save.Progress)
 	_, err := inTx(ctx, s, "save", func(t *txn) (none, error) {

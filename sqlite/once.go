@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// EnqueueOnce stores jobs unless an earlier call with the same caller and key has
-// stored them. It returns ErrConflict if that call was a different request. SQLite has
-// one writer at a time, so no other call can intervene.
+// EnqueueOnce stores jobs unless an earlier call with the same caller and key has stored its
+// jobs. It returns ErrConflict if the earlier call was a different request. SQLite has a
+// single writer, so no concurrent call can intervene.
 func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if len(jobs) == 0 {
 		return false, nil

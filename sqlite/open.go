@@ -25,12 +25,11 @@ import (
 // Open opens a store with the default options. See OpenWith.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// OpenWith opens the store in a file, which it creates if it does not exist, or in
-// memory. The url is a path, sqlite://relative/path, sqlite:///absolute/path, or
-// :memory: for a database in memory. A URL has no parameters: OpenWith returns
-// fairlead.ErrInvalid if it contains a question mark. Open a file with a question mark
-// in its name by its path. OpenWith returns an error if options.NoMigrate is set and
-// the tables are not current.
+// OpenWith opens the store in a file or in memory. It creates the file if it does not exist.
+// url is a path, sqlite://relative/path, sqlite:///absolute/path, or :memory: for a database
+// in memory. A URL has no parameters: OpenWith returns fairlead.ErrInvalid if the URL contains
+// a question mark. To open a file with a question mark in its name, use its path. If
+// options.NoMigrate is set, OpenWith returns an error unless the tables are up to date.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := prepare(o)
 	if err != nil {
@@ -106,7 +105,7 @@ func prepare(o Options) (*Store, error) {
 		}
 		return `"` + o.Prefix + name + `"`
 	}
-	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
+	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", FailedLanes: true, ByFailedLane: " indexed by {{done_failed}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
 	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
 		return nil, err
 	}

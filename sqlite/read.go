@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Get returns a job. It returns ErrNotFound for an unknown ID.
+// Get returns a job. It returns ErrNotFound if the job does not exist.
 func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	jobs, err := s.Find(ctx, oneJob(id))
 	if err != nil {
@@ -61,7 +61,8 @@ func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 	return count.States, err
 }
 
-// TallyUpTo counts the matching jobs by state, up to about the given number of jobs.
+// TallyUpTo counts the matching jobs by state. It stops counting after about atMost jobs; 0
+// means that it counts all of them.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	return read(ctx, s, "count jobs", func(t *txn) (fairlead.Count, error) {
 		if err := t.catchUp(filter); err != nil {

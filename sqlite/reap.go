@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Reap declares nodes with expired leases dead, and takes back the jobs of dead and
-// unknown nodes. It commits the declaration before it moves any job.
+// Reap marks nodes with expired leases as dead, and takes back the jobs of dead and unknown
+// nodes. It commits the marks before it moves any job.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped
 	buried, err := inTx(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.MarkDead, t.now) })

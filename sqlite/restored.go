@@ -14,11 +14,11 @@ const (
 	nodesLost = 1000        // the same for nodes
 )
 
-// Restored records that the database was restored from a backup, and raises the
-// counters of fences and IDs above all earlier values. IDs are taken in the transaction
-// that uses them, so other processes need not drop any. They compare cached lanes with
-// the database, and read the rules and the ready jobs again because those counters
-// continue.
+// Restored records that the database was restored from a backup. It raises the counters of
+// fences and IDs above all values that were ever used. Transactions take IDs from the counter
+// when they need them, so other processes hold no reserved IDs that they would have to drop.
+// Other processes compare their cached lanes with the database. They also read the rules and
+// the ready jobs again, because the counters never return to an earlier value.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		var losses []byte

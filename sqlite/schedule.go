@@ -12,8 +12,8 @@ import (
 
 var _ schedule.Store = (*Store)(nil)
 
-// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is
-// taken or the schedule has another Version, ErrNotFound if it does not exist, and
+// PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is taken or
+// the Version does not match the stored one, ErrNotFound if the schedule does not exist, and
 // ErrInvalid if its calendar does not exist.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	body, err := sqlstore.EncodeSchedule(&sc)
@@ -115,9 +115,9 @@ func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error)
 	return rows, err
 }
 
-// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs
-// continue. DeleteSchedule returns ErrNotFound for an unknown schedule. The row of the
-// schedule remains for its runs, whose ends are no longer reported to the schedule.
+// DeleteSchedule removes a schedule and cancels its queued runs. Its active runs continue. The
+// schedule's row remains for these runs, but their ends are no longer reported to the
+// schedule. DeleteSchedule returns ErrNotFound if the schedule does not exist.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	_, err := inTx(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
 	return err
@@ -149,7 +149,8 @@ func (t *txn) deleteSchedule(id int64) error {
 	return t.must(1, t.sql.DeleteSchedule, t.now, id)
 }
 
-// Schedules lists live schedules by name, or those that fire next.
+// Schedules lists schedules that have not been deleted. It returns the matching schedules
+// sorted by name or, if filter.Soonest is set, the schedules that are due soonest.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) { return t.schedules(filter) })
 }

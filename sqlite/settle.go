@@ -14,7 +14,7 @@ import (
 // settleChunk is how many settlements one transaction takes at most.
 const settleChunk = 2000
 
-// Settle moves running jobs as their handlers decided.
+// Settle moves running jobs to the states that their handlers' results require.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle: %w", err)

@@ -28,7 +28,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Options configures a store. The zero value is useful.
+// Options configures a store. The zero value has useful defaults.
 type Options struct {
 	// Prefix is the prefix of the names of all tables: letters, digits and underscores;
 	// default "fairlead_".
@@ -68,7 +68,7 @@ const (
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// Store is a driver.Store in an SQLite database. It also implements access.Store,
+// Store is a driver.Store that uses an SQLite database. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
@@ -102,8 +102,8 @@ var (
 	_ driver.Migrator = (*Store)(nil)
 )
 
-// Close ends the store's goroutines and closes its connections. Calls that are still
-// waiting return an error.
+// Close stops the store's goroutines and closes its connections. Calls that are still waiting
+// return an error.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) closeAll() error {
@@ -127,10 +127,10 @@ func (s *Store) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// DB returns the store's database, for the caller's own tables in the same file and for
-// transactions to pass to Tx. Its transactions take the write lock immediately; while
-// one is open, all writes of the store wait. DB is the only access to a database in
-// memory.
+// DB returns the store's database. Callers can use it for their own tables in the same file,
+// and for transactions to pass to Tx. Its transactions take the write lock as soon as they
+// begin. While one of them is open, all writes of the store wait. DB is the only way to access
+// a database in memory.
 func (s *Store) DB() *sql.DB { return s.callers }
 
 // withTimeout bounds a call in time.
@@ -140,7 +140,7 @@ func (s *Store) withTimeout(ctx context.Context) (context.Context, context.Cance
 
 func (s *Store) micros() int64 { return sqlstore.Micros(s.options.Clock()) }
 
-// Now returns the time of the database's clock.
+// Now returns the current time of the database's clock.
 func (s *Store) Now(context.Context) (time.Time, error) {
 	return sqlstore.Time(s.micros()), nil
 }

@@ -15,9 +15,9 @@ import (
 // no caller waits for long.
 const tickChunk = 500
 
-// Tick acts on schedules that are due, and on schedules with runs that have ended. It
-// also acts on schedules with calendars that have changed. It looks for the latter two
-// outside the writer, because that reads every active run.
+// Tick acts on schedules that are due, schedules whose runs have ended, and schedules whose
+// calendars have changed. It looks for the latter two outside the write transaction, because
+// this search reads every active run.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	limit = min(max(0, limit), tickChunk)
 	look := s.calendars.Begin()
@@ -88,7 +88,7 @@ func (t *txn) untilFire() (time.Duration, error) {
 	return time.Duration(micros) * time.Microsecond, nil
 }
 
-// Act acts on one schedule. It returns ErrNotFound for an unknown schedule.
+// Act acts on one schedule. It returns ErrNotFound if the schedule does not exist.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	answer, err := inTx(ctx, s, "fire schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
 	if err != nil {

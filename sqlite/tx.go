@@ -13,10 +13,11 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Tx returns the store inside a caller's transaction on the same database: a
-// transaction of DB, or of the caller's own connection to the same file. Its first use
-// takes the write lock. If the transaction is deferred, use Tx before reading: SQLite
-// refuses a write in a transaction that has read before another transaction wrote.
+// Tx returns the store within a caller's transaction. The transaction must be on the same
+// database: begun with DB, or on the caller's own connection to the same file. The first use
+// of the returned Tx takes the write lock. In a deferred transaction, use the returned Tx
+// before reading anything. SQLite rejects a write in a transaction that has read before
+// another transaction wrote.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	s.lanes.lent.Store(s.readers == nil)
 	c := &callerTx{store: s, tx: tx}

@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Verify counts the tasks of each open batch again, corrects wrong counts, and returns
-// them. It need not verify limits: their only count is that of the running jobs.
+// Verify recounts the tasks of each open batch, corrects wrong counts and returns them. It
+// does not verify limits, because the store keeps no separate counts for them: it counts the
+// running jobs.
 func (s *Store) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return sqlstore.VerifyBatches(ctx, s)
 }

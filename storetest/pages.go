@@ -36,12 +36,17 @@ func testPages(c *chapter) {
 			for range 5 {
 				own = append(own, f.in(state, forTenant("w1")))
 			}
-			if state == fairlead.Ready { // more jobs than a page reads
-				own = many(300, forTenant("w1"))
-				f.enqueue(own...)
+			if state == fairlead.Ready { // so many that a page does not read all of them
+				own = many(f.size(300, 21_000, "has more jobs than a page reads as it looks on"), forTenant("w1"))
+				for part := range slices.Chunk(own, 500) {
+					f.enqueue(part...)
+				}
 			}
 			full := 20_000
-			if state.Final() { // each job is cancelled individually, which takes time
+			switch {
+			case state == fairlead.Ready: // so many that larger windows do not reach the tenant's
+				full = 55_000
+			case state.Final(): // each is cancelled by itself
 				full = 3000
 			}
 			others := many(f.size(1500, full, "has more jobs of others"), forTenant("w2"), func(job *fairlead.Job) {

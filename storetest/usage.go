@@ -64,6 +64,15 @@ func testUsage(c *chapter) {
 			{Name: "mail", Ready: 2, OldestWait: time.Second}, {Name: "web", Ready: 1, OldestWait: time.Second},
 		})
 	})
+	c.test("live jobs are counted by lane, too", func(f *fixture) {
+		f.enqueue(many(2, ofKind("mail"), forTenant("zeta"))...)
+		f.enqueue(with(ofKind("mail"), forTenant("acme"), inQueue("other")), with(ofKind("mail"), forTenant("acme"), notBefore(f.now().Add(time.Hour))))
+		f.settle(to(fairlead.Succeed, f.running(ofKind("gone"))))
+		f.equal("the usage of lanes", f.usage().Lanes, []fairlead.LaneUsage{
+			{Queue: "default", Tenant: "acme", Kind: "mail", Scheduled: 1}, {Queue: "default", Tenant: "zeta", Kind: "mail", Ready: 2},
+			{Queue: "other", Tenant: "acme", Kind: "mail", Ready: 1},
+		})
+	})
 	c.test("caps, minimums and rates are shown, also of tenants without jobs", func(f *fixture) {
 		f.limit(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 100, Rate: 50})
 		f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 10, MinRunning: 2, Rate: 5})

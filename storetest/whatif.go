@@ -139,6 +139,45 @@ func testWhatIf(c *chapter) {
 		forecast := f.whatIf(fairlead.WhatIf{})
 		f.equal("the starts", startIDs(forecast.After), []int64{first.ID})
 	})
+	c.test("a change does not delay jobs that do not move anyway", func(f *fixture) {
+		f.pause(fairlead.Pause{Scope: fairlead.PauseQueue, Name: "closed"})
+		f.joinKnowing(4, kind)
+		acme := f.declare(fairlead.Tenant{Name: "acme"})
+		f.enqueue(with(inQueue("closed"), forTenant("acme")))
+		f.enqueue(with(ofKind("strange"), forTenant("acme")))
+		f.enqueue(with(forTenant("acme")))
+		limits := f.whatIf(ifLimits(fairlead.Limit{Scope: fairlead.LimitKind, Name: "strange", Rate: 0.001, Burst: 1}))
+		f.equal("who gets later and sooner under a limit", [2]int{limits.Later, limits.Sooner}, [2]int{0, 0})
+		acme.Paused = true
+		paused := f.whatIf(ifTenants(acme))
+		f.equal("who gets later and sooner under a pause", [2]int{paused.Later, paused.Sooner}, [2]int{1, 0})
+		f.equal("the lane that gets later", [2]string{paused.Waits[0].Queue, paused.Waits[0].Kind}, [2]string{"default", kind})
+	})
+	c.test("a forecast compares the recent arrivals and durations with a cap and a rate", func(f *fixture) {
+		node := f.joinKnowing(20, kind)
+		f.cap(fairlead.LimitKind, kind, 20)
+		shop := f.declare(fairlead.Tenant{Name: "shop"})
+		f.declare(fairlead.Tenant{Name: "web", Parent: "shop"})
+		f.enqueue(many(36, forTenant("web"))...)
+		running := f.claim(node, 18)
+		f.Advance(20 * time.Second)
+		for _, job := range running {
+			f.settle(to(fairlead.Succeed, job))
+		}
+		slow := fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, MaxRunning: 1, Rate: 0.005, Burst: 1}
+		forecast := f.whatIf(ifLimits(slow))
+		want := fairlead.SteadyState{
+			Scope: fairlead.LimitKind, Name: kind, Window: time.Hour, Arrivals: 0.01, Sample: 18, Attempts: 1, Duration: 20 * time.Second, Running: 0.2, Before: 0.01, After: 2,
+		}
+		f.equal("the steady state of the kind", forecast.Steady, []fairlead.SteadyState{want})
+		f.equal("its sentence", forecast.Text[len(forecast.Text)-1],
+			`steady state of kind:greet: 0.01 jobs per second arrived in the last 60 min and ran for 20s on average, so about 0.20 run at once; that is 1.00 % of the limit now and 200 % of the limit after the change, so the backlog would grow`)
+		want.Scope, want.Name, want.Before, want.After = fairlead.LimitTenant, "shop", 0, 0.1
+		shop.MaxRunning = 2
+		shop.Version = f.tenants(fairlead.TenantFilter{Names: []string{"shop"}})[0].Version
+		f.equal("the steady state of the parent of a tenant", f.whatIf(ifTenants(shop)).Steady, []fairlead.SteadyState{want})
+		f.equal("the steady state without a cap or a rate", f.whatIf(ifLimits(fairlead.Limit{Scope: fairlead.LimitKind, Name: "other", PerKey: 2})).Steady, []fairlead.SteadyState{})
+	})
 	c.test("crash suspects are no part of a forecast", func(f *fixture) {
 		f.joinKnowing(4, kind)
 		f.suspect()

@@ -18,9 +18,9 @@ const (
 	failingSpan  = 55 * time.Second
 )
 
-// BudgetLeft returns the number of further items that may fail before the sweep stops,
-// given the numbers of done and abandoned items over all its shards, without items that
-// wait for a retry. A negative result means unlimited.
+// BudgetLeft returns how many more items may fail before the sweep stops. done and abandoned
+// are the numbers of done and abandoned items in all shards, excluding items that wait for a
+// retry. A negative result means unlimited.
 func (r *Record) BudgetLeft(done, abandoned int64) int64 {
 	left, taken := int64(-1), max(0, abandoned-r.Forgiven)
 	bound := func(allowed, taken int64) {
@@ -66,7 +66,7 @@ func (r *Record) watchFailing(now time.Time, abandoned int64) {
 	r.Lately = slices.DeleteFunc(r.Lately, func(f Failing) bool { return now.Sub(f.At) > failingSpan })
 }
 
-// ProgressOf returns the progress of a sweep as the sum of its shards' progress.
+// ProgressOf returns a sweep's progress, which is the sum of its shards' progress.
 func ProgressOf(r *Record, shards []Shard) Progress {
 	var p Progress
 	if !r.Cut && r.To > 0 {

@@ -26,7 +26,7 @@ const (
 	leastWindow     = 1024
 )
 
-// Normalize fills in the defaults of a sweep about to be stored. It returns an
+// Normalize validates a sweep and fills in its defaults before it is stored. It returns an
 // *InvalidError that names every invalid field.
 func Normalize(s *Sweep) error {
 	var c complaints
@@ -64,9 +64,9 @@ func Normalize(s *Sweep) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// CheckChange returns an ErrConflict if the change would replace the items of a sweep
-// that has been started, and an ErrInvalid if the sweep refers to a list other than the
-// stored one without supplying its items.
+// CheckChange returns an ErrConflict if the change would replace the items of a sweep that
+// has been started. It returns an ErrInvalid if after refers to a list other than the stored
+// one without supplying the list's items.
 func CheckChange(before *Record, after *Sweep) error {
 	if listed := after.Source.Listed; listed > 0 && len(after.Items) == 0 && (listed != before.Source.Listed || after.Source.Digest != before.Source.Digest) {
 		return fairlead.Invalid(fairlead.FieldError{Field: "source.list", Message: "is missing: listed and digest do not match the stored list; give the list, or leave out both"})

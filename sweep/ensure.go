@@ -9,23 +9,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/ensure"
 )
 
-// Ensured is the result of Ensure.
+// Ensured is the result of Client.Ensure.
 type Ensured struct {
 	Sweep                         // the sweep as it is stored now
 	Created bool                  // no sweep of this name existed before
 	Changed []fairlead.Difference // fields that were set back to their declared values
 }
 
-// Ensure creates a sweep, or brings the existing sweep of that name to the declared
-// state. It starts no sweep. Programs call it when they start; any number of them may
-// do so at the same time.
+// Ensure creates a sweep, or brings the existing sweep with the same name to the declared
+// state. It does not start the sweep. Programs call Ensure on startup, and several programs
+// may do so at the same time.
 //
-// Ensure owns the fields that are set, and the source of the items as a whole; a field
-// that is zero keeps its stored value. A field that it owns and that has another value
-// is set back and reported in Changed. The audit log records creations and changes with
-// the actor "ensure".
+// Ensure manages the fields that are set, and the item source as a whole. A field that is
+// zero keeps its stored value. If a managed field has a different value, Ensure resets it
+// and reports it in Changed. The audit log records creations and changes with the actor
+// "ensure".
 //
-// Ensure never removes anything. It returns ErrInvalid for an invalid sweep, and
+// Ensure never removes anything. It returns ErrInvalid if the sweep is invalid, and
 // ErrConflict if the sweep has been started and its items would change.
 func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	ensured, err := ensure.Retry(func() (Ensured, error) { return ensureIn(ctx, c.store, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)
@@ -35,19 +35,19 @@ func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensured, err
 }
 
-// Within returns a client that works inside the caller's transaction. Pass the result
-// of the store's Tx method.
+// Within returns a client that works inside the caller's transaction tx, which the store's
+// Tx method returns.
 func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{tx} }
 
-// TxClient ensures sweeps inside the caller's transaction. Its changes take effect when
-// the caller commits.
+// TxClient ensures sweeps inside the caller's transaction. The changes take effect when the
+// caller commits.
 type TxClient struct {
 	tx CallerTx
 }
 
 // Ensure ensures a sweep inside the transaction, like Client.Ensure. It also returns
-// ErrConflict if another transaction changes the sweep at the same time; the caller
-// then rolls back and retries.
+// ErrConflict if another transaction changes the sweep at the same time. The caller then
+// rolls back and retries.
 func (c *TxClient) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
 	return ensureIn(ctx, c.tx, declared)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Explain reports the status of a sweep, the reasons why it is stopped or slow, and why
-// jobs of its shards are not running. It returns ErrNotFound for an unknown sweep.
+// Explain reports a sweep's status, the reasons why the sweep is stopped or slow, and why
+// its shards' jobs are not running. It returns ErrNotFound if the sweep does not exist.
 func (c *Client) Explain(ctx context.Context, id int64) (fairlead.Situation, error) {
 	found, err := c.store.Sweeps(ctx, Filter{IDs: []int64{id}})
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *steering) reasons(nodes []fairlead.Node) []fairlead.Obstacle {
 // nearly is the part of its rate from which on a sweep goes as fast as it may.
 const nearly = 0.9
 
-// Unhandled returns an obstacle if no live node handles the sweep's items in its queue,
-// and nil otherwise.
+// Unhandled returns an obstacle if no live node handles the sweep's items in the sweep's
+// queue, and nil otherwise.
 func (s *Sweep) Unhandled(nodes []fairlead.Node, now time.Time) *fairlead.Obstacle {
 	o := &fairlead.Obstacle{Code: fairlead.NoNode}
 	var handled []string

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// GateKind is the kind of the jobs that notify the business system of a waiting sweep.
+// GateKind is the kind of jobs that notify the business system of a waiting sweep.
 const GateKind = reserved.Gate
 
-// GateCall is the args of a job of kind GateKind.
+// GateCall holds the arguments of a job of kind GateKind.
 type GateCall struct {
 	URL   string          `json:"url"`             // the gate's BeforeRun
 	Sweep int64           `json:"sweep_id"`        // ID of the sweep
@@ -21,9 +21,9 @@ type GateCall struct {
 	Again bool            `json:"again,omitempty"` // a node resumed a shard that another node had begun
 }
 
-// Resume notifies the business system that a node resumed a shard that another node had
-// begun, if the sweep is running and has a BeforeRun gate. The sweep continues
-// meanwhile.
+// Resume notifies the business system that a node has resumed a shard that another node had
+// begun, if the sweep is running and has a BeforeRun gate. The sweep continues in the
+// meantime.
 func Resume(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, true, "", func(ctx context.Context, s *steering) error {
 		if s.State != Running || s.Gate.BeforeRun == "" {

@@ -2,15 +2,15 @@ package sweep
 
 import "time"
 
-// Record is a sweep as a store keeps it: the public sweep, and the ledger that this
-// package needs to steer it. A Client returns only the sweep.
+// Record is a sweep as a store keeps it: the public sweep plus the ledger that this package
+// needs to steer it. A Client returns only the sweep.
 type Record struct {
 	Sweep
 	Ledger
 }
 
-// Ledger is the state of a sweep that this package carries from one transaction to the
-// next. A store keeps it unchanged.
+// Ledger is the part of a sweep's state that this package carries from one transaction to
+// the next. Stores save and return it unchanged.
 type Ledger struct {
 	AskedAt  time.Time // time of the last message to the business system that the sweep is waiting
 	Cut      bool      // its shards have been created
@@ -19,7 +19,7 @@ type Ledger struct {
 	Lately   []Failing // history of failed items over the last minute, oldest first; kept if the budget has a PerMinute
 }
 
-// Failing is the number of failed items of a sweep at a point in time.
+// Failing is the number of a sweep's failed items at one point in time.
 type Failing struct {
 	At    time.Time
 	Items int64 // number of failed items until then

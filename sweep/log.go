@@ -15,9 +15,9 @@ const maxLogText = 4000
 // logLevels are the levels of lines about items, the least first.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// Log stores log lines about items of a sweep, all or none. The default level of a line
-// is info. Log returns ErrInvalid for an invalid line, and ErrNotFound for an unknown
-// sweep.
+// Log stores either all given log lines about a sweep's items or none. A line's default
+// level is info. Log returns ErrInvalid if a line is invalid, and ErrNotFound if the sweep
+// does not exist.
 func (c *Client) Log(ctx context.Context, id int64, lines ...Log) error {
 	var found complaints
 	lines = slices.Clone(lines)
@@ -51,28 +51,28 @@ func (l *Log) check(c *complaints, at string) {
 	}
 }
 
-// Logs lists log lines about items, newest first.
+// Logs returns the matching log lines about items, newest first.
 func (c *Client) Logs(ctx context.Context, filter LogFilter) ([]Log, error) {
 	return c.store.SweepLogs(ctx, filter)
 }
 
-// FailedItems lists items that failed for good, by index.
+// FailedItems returns the matching permanently failed items, ordered by index.
 func (c *Client) FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error) {
 	return c.store.FailedItems(ctx, filter)
 }
 
-// Shards lists the shards of a sweep that has been started, in order.
+// Shards returns the shards of a started sweep, in order.
 func (c *Client) Shards(ctx context.Context, sweep int64) ([]Shard, error) {
 	return c.store.Shards(ctx, sweep)
 }
 
-// History lists the events of a sweep, newest first.
+// History returns a sweep's events, newest first.
 func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, error) {
 	return c.store.SweepEvents(ctx, filter)
 }
 
-// Note adds an event to the history of a sweep without changing its state, for example
-// when its rate has changed. It returns ErrNotFound for an unknown sweep.
+// Note adds an event to a sweep's history without changing the sweep's state, for example
+// after its rate has changed. It returns ErrNotFound if the sweep does not exist.
 func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
 	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {
 		return s.tx.Record(ctx, Event{By: s.by, Action: action, From: s.State, To: s.State, Note: note})

@@ -93,7 +93,7 @@ func (s *Share) grant(held, fair Share) Share {
 // held is the most that a shard may be using.
 func (s *Shard) held() Share { return s.Share.Or(s.Told).Or(s.Used) }
 
-// Or returns a share with the larger value of each field of the two shares.
+// Or returns a share in which each field is the larger of the two.
 func (s Share) Or(other Share) Share {
 	more := Share{Rate: max(s.Rate, other.Rate), InFlight: max(s.InFlight, other.InFlight)}
 	if s.boundless() || other.boundless() {

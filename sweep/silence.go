@@ -18,7 +18,7 @@ const (
 	stale = 1250 * time.Millisecond
 )
 
-// Silence is a shard whose run must start no further items, because the run has not
+// Silence describes a shard whose run must not start any more items, because the run has not
 // reported for too long.
 type Silence struct {
 	Shard int       // number of the shard

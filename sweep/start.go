@@ -12,18 +12,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// StartKind is the kind of the jobs that start a sweep. Use such a job as the template
-// of a schedule to run a sweep repeatedly.
+// StartKind is the kind of jobs that start a sweep. To run a sweep repeatedly, use such a
+// job as a schedule's template.
 const StartKind = reserved.Start
 
-// StartArgs is the args of a job of kind StartKind.
+// StartArgs holds the arguments of a job of kind StartKind.
 type StartArgs struct {
 	Sweep string `json:"sweep"`           // name of the sweep
 	Again bool   `json:"again,omitempty"` // restart a finished sweep from its first item
 }
 
-// StartHandler returns the handler of StartKind. The job fails if its sweep cannot be
-// started now or belongs to another tenant.
+// StartHandler returns the handler for StartKind. A job fails if its sweep cannot be started
+// now or belongs to another tenant.
 func StartHandler(store Store) fairlead.Handler {
 	client := NewClient(store)
 	return fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
@@ -45,7 +45,7 @@ func StartHandler(store Store) fairlead.Handler {
 	})
 }
 
-// CheckStartArgs returns an *InvalidError if the args are not valid for a job of kind
+// CheckStartArgs returns an *InvalidError if the args are invalid for a job of kind
 // StartKind.
 func CheckStartArgs(args json.RawMessage) error {
 	_, err := startArgs(args)

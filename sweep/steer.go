@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// KindOf returns the kind of the jobs that process shards of sweeps, given the kind of
-// the items' handler.
+// KindOf returns the kind of jobs that process a sweep's shards, given the kind of the
+// handler for its items.
 func KindOf(kind string) string { return reserved.Shards + kind }
 
-// ShardArgs is the args of a job that processes a shard.
+// ShardArgs holds the arguments of a job that processes a shard.
 type ShardArgs struct {
 	Sweep int64 `json:"sweep_id"` // ID of the sweep
 	Shard int   `json:"shard"`    // number of the shard
@@ -77,8 +77,8 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 	return after, idle, nil
 }
 
-// Steer checks a sweep: it ends the sweep if no items are left, and shares its rate and
-// parallelism among the shards that run. It does nothing if another node holds the
+// Steer checks a sweep. It ends the sweep if no items are left, and divides the sweep's rate
+// and parallelism among the running shards. It does nothing if another node holds the
 // sweep's lock.
 func Steer(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, false, "", leaveIt)

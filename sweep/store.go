@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Store keeps sweeps. Only the run of a shard writes its progress, under the fence of
-// its job: a run that has lost its lease changes nothing more, and marks never move
-// backwards. Decisions about a sweep are made under its lock.
+// Store keeps sweeps. Only a shard's run writes the shard's progress, under its job's fence.
+// A run that has lost its lease can therefore change nothing more, and marks never move
+// backwards. Decisions about a sweep are made under the sweep's lock.
 type Store interface {
 	// PutSweep creates the sweep if its Version is zero, and otherwise replaces the
 	// definition of the stored sweep of that ID and Version. It returns the sweep as
@@ -80,7 +80,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Tx gives access to a sweep under its lock.
+// Tx gives access to a sweep while its lock is held.
 type Tx interface {
 	// Now returns the time of the database's clock, read under the lock.
 	Now() time.Time
@@ -116,8 +116,8 @@ type Tx interface {
 	Record(ctx context.Context, event Event) error
 }
 
-// CallerTx is the caller's own transaction, created by the Tx method of a store. Its
-// changes become visible when the caller commits, and never if the caller rolls back.
+// CallerTx is the caller's own transaction, created by a store's Tx method. Its changes
+// become visible when the caller commits, and are discarded if the caller rolls back.
 type CallerTx interface {
 	// PutSweep stores a sweep inside the transaction, like Store.PutSweep. An ErrConflict
 	// leaves the transaction unchanged, and the caller may continue.
@@ -126,7 +126,7 @@ type CallerTx interface {
 	Sweeps(ctx context.Context, filter Filter) ([]Record, error)
 }
 
-// MaxShards is the maximum number of shards of a sweep.
+// MaxShards is the maximum number of shards in a sweep.
 const MaxShards = 1000
 
 // Filter selects sweeps. An empty field matches all sweeps.
@@ -149,7 +149,7 @@ type ItemFilter struct {
 	Limit int   // maximum number of items; zero means 100
 }
 
-// LogFilter selects log lines.
+// LogFilter selects log lines about items.
 type LogFilter struct {
 	Sweep  int64
 	Levels []string // only these levels; nil means all
@@ -158,7 +158,7 @@ type LogFilter struct {
 	Limit  int      // maximum number of lines; zero means 100
 }
 
-// EventFilter selects events of a sweep.
+// EventFilter selects a sweep's events.
 type EventFilter struct {
 	Sweep int64
 	Below int64 // only IDs below this one: the last ID of the previous page

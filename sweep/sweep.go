@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Sweep processes many items, identified by their index, at a set rate and with a
-// limited number in flight. Only its progress is stored: a billion items take no more
+// Sweep processes many items, each identified by an index, at a given rate and with a
+// limited number in flight. Only the progress is stored, so a billion items take no more
 // space than ten.
 //
-// A sweep is divided into shards. Each shard is a job that processes its part of the
-// items on the node that has claimed it.
+// A sweep is divided into shards. Each shard is a job that processes its part of the items
+// on the node that claimed the job.
 type Sweep struct {
 	ID   int64           // set by the store
 	Name string          // unique name
@@ -47,8 +47,8 @@ type Sweep struct {
 	Status
 }
 
-// ItemSource is the source of a sweep's items. At most one of File, URL, Table and a
-// list is set; if none is set, items have only an index.
+// ItemSource is where a sweep's items come from. At most one of File, URL, Table and a list
+// is set. If none is set, items consist only of an index.
 type ItemSource struct {
 	File  string `json:"file,omitempty"` // name of a file with one item per line
 	URL   string `json:"url,omitempty"`  // URL of a text with one item per line
@@ -61,8 +61,7 @@ type ItemSource struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Table is a database table with one item per row, identified by an integer key. The
-// index of an item is its key.
+// Table is a database table with one item per row. An item's index is the row's integer key.
 type Table struct {
 	Database string   `json:"database"`          // name of a configured database
 	Name     string   `json:"name"`              // name of the table
@@ -70,15 +69,15 @@ type Table struct {
 	Columns  []string `json:"columns,omitempty"` // columns to read; empty means all
 }
 
-// Budget is the number of items that may fail before a sweep stops. If several fields
-// are set, the sweep stops when the first of them is used up.
+// Budget specifies how many items may fail before a sweep stops. If several fields are set,
+// the sweep stops when the first of these limits is reached.
 type Budget struct {
 	Items     int64   `json:"items,omitempty"`      // number of items that may fail; default 100
 	Percent   float64 `json:"percent,omitempty"`    // percentage of the items since the last start that may fail, once 1000 of them have ended
 	PerMinute int64   `json:"per_minute,omitempty"` // number of items that may fail within any minute
 }
 
-// OnExhausted selects what happens to an item that fails its last attempt.
+// OnExhausted specifies what happens to an item whose last attempt fails.
 type OnExhausted string
 
 // The ways to handle an item that failed its last attempt.
@@ -94,7 +93,7 @@ type Gate struct {
 	Timeout      time.Duration `json:"timeout,omitempty"`       // time after which the message is sent again; default 30m
 }
 
-// State is the state of a sweep.
+// State is a sweep's position in its life cycle.
 type State string
 
 // The states of a sweep.
@@ -107,7 +106,7 @@ const (
 	Finished State = "finished" // all items are done or abandoned
 )
 
-// Status is the status of a sweep.
+// Status describes a sweep's current state and progress.
 type Status struct {
 	State     State     // current state
 	Reason    string    // reason for stopping
@@ -118,7 +117,7 @@ type Status struct {
 	Progress
 }
 
-// Progress is the progress of a sweep over all its shards.
+// Progress is a sweep's progress, summed over all of its shards.
 type Progress struct {
 	Total     int64   // number of items; zero until the source has been counted
 	Marked    int64   // number of items before the first unfinished item of each shard
@@ -130,7 +129,7 @@ type Progress struct {
 	Rate      float64 // recent items per second
 }
 
-// Shard is a part of a sweep's items with its progress.
+// Shard is a part of a sweep's items, together with the progress on them.
 type Shard struct {
 	Sweep  int64 // ID of the sweep
 	Number int   // counted from 0
@@ -158,17 +157,17 @@ type Shard struct {
 	Measured float64   // recent items per second
 }
 
-// Share is a part of the rate and parallelism of a sweep.
+// Share is a part of a sweep's rate and parallelism.
 type Share struct {
 	Rate     float64 `json:"rate,omitempty"`      // zero = unlimited
 	InFlight int     `json:"in_flight,omitempty"` // zero means that nothing may start
 }
 
-// LeastRate is the rate of a run that may start nothing and still has items in flight.
-// A rate of zero would mean unlimited.
+// LeastRate is the rate of a run that must not start any items but still has items in
+// flight. A rate of zero would mean unlimited.
 const LeastRate = 1e-9
 
-// Checkpoint is the progress that the run of a shard stores about once a second.
+// Checkpoint is the progress that a shard's run stores about once a second.
 type Checkpoint struct {
 	Sweep, Job, Fence int64
 	Number            int   // number of the shard
@@ -191,7 +190,7 @@ type Checkpoint struct {
 	Redone []int64      // items that had failed and are now done
 }
 
-// Orders is the answer to a Checkpoint.
+// Orders is the response to a Checkpoint.
 type Orders struct {
 	Stop  bool            // start no more items
 	Share Share           // share of the sweep's rate and parallelism
@@ -199,7 +198,7 @@ type Orders struct {
 	Left  int64           // remaining budget over all shards; negative = unlimited
 }
 
-// FailedItem is an item that failed for good.
+// FailedItem is an item that failed permanently.
 type FailedItem struct {
 	Sweep    int64 // ID of the sweep
 	Index    int64
@@ -209,7 +208,7 @@ type FailedItem struct {
 	Again    bool      // the item waits for a retry
 }
 
-// Log is a log line about an item, written by a business system or a handler.
+// Log is a log line about an item. A business system or a handler wrote it.
 type Log struct {
 	ID    int64     // set by the store
 	Sweep int64     // ID of the sweep
@@ -219,7 +218,7 @@ type Log struct {
 	At    time.Time // set by the store
 }
 
-// Event is an action on a sweep or a change of its state.
+// Event is an action on a sweep or a change in its state.
 type Event struct {
 	ID     int64     // set by the store; later events have larger IDs
 	At     time.Time // set by the store

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Receive adds requests to the trace named in their traceparent header, if present.
+// Receive adds requests to the trace that their traceparent header names, if they have this
+// header.
 func Receive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if parent := r.Header.Get(header); parent != "" {
@@ -28,8 +29,8 @@ type Enqueuer struct {
 	tracer trace.Tracer
 }
 
-// NewEnqueuer returns an Enqueuer that sends its spans to the provider. Without a provider
-// it creates no spans, and jobs belong to the trace named in the context.
+// NewEnqueuer returns an Enqueuer that sends its spans to the provider. If provider is nil,
+// the Enqueuer creates no spans and adds jobs to the trace in the context.
 func NewEnqueuer(provider trace.TracerProvider) *Enqueuer {
 	if provider == nil {
 		provider = noop.NewTracerProvider()
@@ -37,7 +38,7 @@ func NewEnqueuer(provider trace.TracerProvider) *Enqueuer {
 	return &Enqueuer{tracer: provider.Tracer(scope)}
 }
 
-// Enqueue calls store within a span. It adds the span to the jobs first.
+// Enqueue adds a new span to the jobs and then calls store within that span.
 func (e *Enqueuer) Enqueue(ctx context.Context, jobs []*fairlead.Job, store func(ctx context.Context) error) error {
 	ctx, span := e.tracer.Start(ctx, "enqueue", trace.WithSpanKind(trace.SpanKindProducer))
 	defer span.End()

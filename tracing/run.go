@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Middleware creates a span "run KIND" for each run of a job, in the job's trace or in a
-// new one. It should be the outermost middleware.
+// Middleware creates a span "run KIND" for each run of a job. The span belongs to the job's
+// trace, or to a new trace if the job has none. This middleware should be the outermost.
 //
 // The span contains the job's ID, kind, queue, tenant and attempt, the time of the claim,
 // and the outcome: succeeded, failed (for good), retried (at a time chosen by the handler),
-// snoozed, waiting, released, error or panic. Whether an error leads to a retry is not
-// known at this point; see the job's history.
+// snoozed, waiting, released, error or panic. The span cannot show whether an error leads to
+// a retry, because this is decided later. The job's history shows it.
 func Middleware(provider trace.TracerProvider) fairlead.Middleware {
 	tracer := provider.Tracer(scope)
 	return func(next fairlead.Handler) fairlead.Handler {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -46,7 +47,7 @@ func recorder(t *testing.T) (*tracetest.InMemoryExporter, trace.TracerProvider) 
 	return exporter, provider
 }
 
-// service is a store with its API and a node that makes HTTP calls.
+// service serves a store with its API and a node that makes HTTP calls.
 func service(t *testing.T, provider trace.TracerProvider) (client *fairlead.Client, url string) {
 	t.Helper()
 	store := sqlitetest.Open(t)
@@ -228,5 +229,35 @@ func TestASpanDoesNotShowWhatIsConfidential(t *testing.T) {
 		if text := fmt.Sprint(span); strings.Contains(text, "4111222") || span.Status.Description != `{"card":"***"} is refused` {
 			t.Errorf("the span is %s", text)
 		}
+	}
+}
+
+// A target may repeat a secret in the reason phrase of its status.
+func TestASpanDoesNotShowTheReasonPhraseOfAResponse(t *testing.T) {
+	exporter, provider := recorder(t)
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 503 s3cret\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		_ = conn.Close()
+	}))
+	defer target.Close()
+	ctx, span := provider.Tracer("test").Start(t.Context(), "caller")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := tracing.Transport(nil).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	span.End()
+	spans := exporter.GetSpans()
+	if len(spans) != 2 || spans[0].Status.Description != "503 Service Unavailable" || strings.Contains(fmt.Sprint(spans), "s3cret") {
+		t.Errorf("the spans are %v", spans)
 	}
 }

@@ -25,8 +25,8 @@ const scope = "github.com/fairlead-io/fairlead"
 
 const header = "traceparent"
 
-// Traceparent returns the W3C traceparent of the span in ctx, or an empty string if ctx has
-// no span.
+// Traceparent returns the W3C traceparent of the span in ctx. It returns an empty string if
+// ctx has no span.
 func Traceparent(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ""
@@ -36,7 +36,7 @@ func Traceparent(ctx context.Context) string {
 	return carrier[header]
 }
 
-// Stamp adds jobs to the trace in ctx. Jobs that already belong to a trace stay there.
+// Stamp adds jobs to the trace in ctx. Jobs that already belong to a trace stay in it.
 func Stamp(ctx context.Context, jobs ...*fairlead.Job) {
 	parent := Traceparent(ctx)
 	if parent == "" {

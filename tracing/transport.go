@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// Transport returns a RoundTripper that creates a span for each request with a span in its
-// context, and sends the trace to the target. The new span uses the tracer provider of the
-// context's span. It names only the host of the URL, because the rest may contain secrets,
-// and not even the host if the running job's URL is confidential. A nil base means
-// http.DefaultTransport.
+// Transport returns a RoundTripper that creates a span for each request whose context has a
+// span, and passes the trace on to the target. The new span uses the tracer provider of the
+// context's span. It contains only the URL's host, because the rest of the URL may contain
+// secrets. If the running job's URL is confidential, the span does not contain the host
+// either. If base is nil, Transport uses http.DefaultTransport.
 func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -45,7 +45,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	span.SetAttributes(attribute.Int("http.response.status_code", response.StatusCode))
 	if response.StatusCode >= http.StatusBadRequest {
-		span.SetStatus(codes.Error, mask.Hide(ctx, response.Status))
+		span.SetStatus(codes.Error, strconv.Itoa(response.StatusCode)+" "+http.StatusText(response.StatusCode)) // the reason phrase may repeat a secret
 	}
 	return response, nil
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// HandleSweep registers a function that handles the items of sweeps of a kind. It is
-// the counterpart of items.Handle for a worker: the worker fetches and handles the
-// items, and reports progress to the service about once a second. The mux must be the
-// one given to Run. The options configure this worker's access to files and tables of
-// items; those of the service do not apply. A sweep over lines or rows that the options
-// give no access to stops with an error.
+// HandleSweep registers the function that handles items for sweeps of the given kind. It is
+// the counterpart of items.Handle for workers: the worker fetches and handles the items, and
+// reports progress to the service about once a second. The mux must be the one passed to
+// Run. The options configure this worker's access to item files and tables. The service's
+// own options do not apply. If a sweep uses a file or table that the options do not give
+// access to, it stops with an error.
 func HandleSweep[T any](mux *fairlead.Mux, kind string, options items.Options, handle func(ctx context.Context, item items.Item[T]) error) {
 	items.HandleIn(mux, openBook, kind, options, handle)
 }

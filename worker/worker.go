@@ -58,14 +58,14 @@ type Options struct {
 	Client *http.Client
 }
 
-// Run runs a worker until ctx ends. It then takes no more jobs, lets running handlers
-// finish within Options.DrainTimeout, releases the remaining jobs, leaves, and returns
-// nil. If handlers ignore the end of their contexts, Run returns an error with their
-// number.
+// Run runs a worker until ctx ends. The worker then stops taking jobs, lets running handlers
+// finish within Options.DrainTimeout, releases the remaining jobs and leaves, after which
+// Run returns nil. If some handlers do not return after their contexts end, Run returns an
+// error that states how many.
 //
-// Run continues while the service cannot be reached. It returns the service's error if
-// the service refuses the worker because of its token, and ErrInvalid if the service
-// refuses the worker's description, such as its kinds or queues.
+// Run keeps running while the service is unreachable. It returns the service's error if the
+// service refuses the worker because of its token, and ErrInvalid if the service refuses the
+// worker's description, such as its kinds or queues.
 func Run(ctx context.Context, mux *fairlead.Mux, options Options) error {
 	options, err := options.withDefaults()
 	if err != nil {

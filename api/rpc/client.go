@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// A Client calls the methods of a service. Generated code adds the types.
+// A Client calls the methods of a service. Generated code wraps it with typed methods.
 type Client struct {
 	methods map[protoreflect.Name]*connect.Client[box, box]
 }
 
-// NewClient returns a client of the service at a base URL.
+// NewClient returns a client for the service at baseURL.
 func NewClient(web connect.HTTPClient, baseURL string, service protoreflect.ServiceDescriptor, options ...connect.ClientOption) *Client {
 	baseURL = strings.TrimRight(baseURL, "/")
 	methods := service.Methods()
@@ -28,8 +28,8 @@ func NewClient(web connect.HTTPClient, baseURL string, service protoreflect.Serv
 	return client
 }
 
-// Call calls a method with a single response. Its error is a *connect.Error. It panics if
-// the service has no such method, or if the method has another response type.
+// Call calls a unary method. Its error is a *connect.Error. It panics if the service has no
+// such method or the method has a different response type.
 func Call[Answer proto.Message](ctx context.Context, client *Client, method protoreflect.Name, request proto.Message) (Answer, error) {
 	response, err := client.methods[method].CallUnary(ctx, connect.NewRequest(&box{request}))
 	if err != nil {
@@ -39,7 +39,7 @@ func Call[Answer proto.Message](ctx context.Context, client *Client, method prot
 	return response.Msg.Message.(Answer), nil
 }
 
-// Watch calls a method with a stream of responses. It panics like Call.
+// Watch calls a server-streaming method. It panics under the same conditions as Call.
 func Watch[Answer proto.Message](ctx context.Context, client *Client, method protoreflect.Name, request proto.Message) (*Stream[Answer], error) {
 	answers, err := client.methods[method].CallServerStream(ctx, connect.NewRequest(&box{request}))
 	if err != nil {
@@ -48,7 +48,7 @@ func Watch[Answer proto.Message](ctx context.Context, client *Client, method pro
 	return &Stream[Answer]{answers}, nil
 }
 
-// A Stream is the stream of responses of a method.
+// A Stream receives the responses of a server-streaming method.
 //
 //	for stream.Receive() {
 //		use(stream.Msg())
@@ -63,7 +63,8 @@ type Stream[Answer proto.Message] struct {
 // Receive waits for the next response. It returns false at the end of the stream.
 func (s *Stream[Answer]) Receive() bool { return s.answers.Receive() }
 
-// Msg returns the response read by the last call to Receive. The stream does not reuse it.
+// Msg returns the response that the last call to Receive has read. The stream does not reuse
+// the message.
 func (s *Stream[Answer]) Msg() Answer {
 	answer, _ := s.answers.Msg().Message.(Answer) // nil before the first response
 	return answer
@@ -72,11 +73,11 @@ func (s *Stream[Answer]) Msg() Answer {
 // Err returns the error that ended the stream, or nil if the server ended it normally.
 func (s *Stream[Answer]) Err() error { return s.answers.Err() }
 
-// ResponseHeader waits for the headers of the stream and returns them.
+// ResponseHeader waits for the stream's headers and returns them.
 func (s *Stream[Answer]) ResponseHeader() http.Header { return s.answers.ResponseHeader() }
 
-// ResponseTrailer returns the trailers. They are available after Receive has returned
-// false.
+// ResponseTrailer returns the stream's trailers. They are available after Receive has
+// returned false.
 func (s *Stream[Answer]) ResponseTrailer() http.Header { return s.answers.ResponseTrailer() }
 
 // Close closes the stream.

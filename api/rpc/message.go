@@ -24,8 +24,9 @@ type box struct {
 // Reset resets the message inside. Without this method, protobuf would clear each field.
 func (b *box) Reset() { proto.Reset(b.Message) }
 
-// Message returns the message in the Any of a request or response seen by an interceptor,
-// or in a message of a stream. It returns nil if there is none.
+// Message returns the message in the Any of a request or response that an interceptor has
+// received. It also accepts a message from a stream. It returns nil if seen contains no
+// message.
 func Message(seen any) proto.Message {
 	if boxed, ok := seen.(*box); ok {
 		return boxed.Message
@@ -53,7 +54,7 @@ func fill(into any, descriptor protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// Procedure returns the path of a method.
+// Procedure returns the URL path of a method.
 func Procedure(method protoreflect.MethodDescriptor) string {
 	return "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 }

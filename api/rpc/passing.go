@@ -8,14 +8,15 @@ import (
 	"connectrpc.com/connect"
 )
 
-// Passes reports whether a call failed without a decision of the service about its request:
-// the service was unreachable, closed the connection before its response was complete, did
-// not respond in time, or is shutting down. The same call may succeed later, or on another
-// server at the same address. It may also have been carried out, with its response lost.
+// Passes reports whether a call failed before the service decided on its request. The
+// service was unreachable, closed the connection before its response was complete, did not
+// respond in time, or is shutting down. The same call may succeed later, or on a different
+// server at the same address. The service may also have carried out the request, and only
+// its response was lost.
 //
-// Connect uses many codes for such failures: a connection reset is CodeCanceled, and so is
-// a call that the caller cancelled. Only the caller's own context distinguishes the two, so
-// check that first.
+// Connect uses many codes for these failures. For example, a connection reset is
+// CodeCanceled, and so is a call that the caller cancelled. Only the caller's own context
+// distinguishes the two, so check the context first.
 func Passes(err error) bool {
 	var failed *connect.Error
 	if !errors.As(err, &failed) {

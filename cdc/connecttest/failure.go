@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Failure selects requests that fail. Empty fields match every request.
+// A Failure selects the requests that fail. An empty field matches every request.
 type Failure struct {
 	Cluster string
 	Method  string
@@ -31,14 +31,14 @@ type failing struct {
 	counts map[string]int
 }
 
-// Fail injects a failure until Heal is called.
+// Fail makes the requests that failure selects fail until Heal is called.
 func (f *Fleet) Fail(failure Failure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failures = append(f.failures, &failing{Failure: failure, random: rand.New(rand.NewPCG(failure.Seed, 0)), counts: map[string]int{}})
 }
 
-// Heal removes all failures.
+// Heal removes all injected failures.
 func (f *Fleet) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

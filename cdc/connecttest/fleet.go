@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options configures the clusters. The zero value is two clusters, "a" and "b", that apply
+// Options configures a Fleet. The zero value specifies two clusters, "a" and "b", that apply
 // all changes immediately.
 type Options struct {
 	Clusters  []string
@@ -25,7 +25,7 @@ type Options struct {
 	NoInitialState bool
 }
 
-// A Fleet is a set of clusters.
+// A Fleet is a set of simulated clusters.
 type Fleet struct {
 	options  Options
 	clusters map[string]*cluster
@@ -36,7 +36,7 @@ type Fleet struct {
 	requests []Request
 }
 
-// A Request is a request to a cluster.
+// A Request is a request that a cluster received.
 type Request struct {
 	Cluster   string
 	Method    string
@@ -46,20 +46,20 @@ type Request struct {
 	Status    int    // status of the response; zero before the response
 }
 
-// A Connector is the state of a connector on a cluster.
+// A Connector is a connector's state on a cluster.
 type Connector struct {
 	Config  map[string]string
 	State   string // default RUNNING
 	Offsets []Offset
 }
 
-// An Offset is the read position of a connector in one partition.
+// An Offset is a connector's read position in one partition.
 type Offset struct {
 	Partition json.RawMessage `json:"partition"`
 	Offset    json.RawMessage `json:"offset"`
 }
 
-// New starts clusters and stops them at the end of the test.
+// New starts a fleet and closes it when the test ends.
 func New(t testing.TB, options Options) *Fleet {
 	t.Helper()
 	f := Start(options)
@@ -67,7 +67,7 @@ func New(t testing.TB, options Options) *Fleet {
 	return f
 }
 
-// Start starts clusters. The caller must call Close.
+// Start starts a fleet. The caller must call Close.
 func Start(options Options) *Fleet {
 	if options.Clusters == nil {
 		options.Clusters = []string{"a", "b"}
@@ -81,17 +81,17 @@ func Start(options Options) *Fleet {
 	return f
 }
 
-// Close stops the clusters.
+// Close stops all clusters.
 func (f *Fleet) Close() {
 	for _, c := range f.clusters {
 		c.server.Close()
 	}
 }
 
-// URL returns the URL of a cluster.
+// URL returns the cluster's URL.
 func (f *Fleet) URL(cluster string) string { return f.clusters[cluster].server.URL }
 
-// Add adds a connector to a cluster, without visible transitions.
+// Add adds a connector to a cluster, without any visible state transitions.
 func (f *Fleet) Add(cluster, name string, connector Connector) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -99,7 +99,7 @@ func (f *Fleet) Add(cluster, name string, connector Connector) {
 	c.put(name, connector)
 }
 
-// SetOffsets changes the offsets of a connector, as if it had read more.
+// SetOffsets replaces a connector's offsets, as if it had read more.
 func (f *Fleet) SetOffsets(cluster, name string, offsets []Offset) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -108,7 +108,7 @@ func (f *Fleet) SetOffsets(cluster, name string, offsets []Offset) {
 	c.alter(name, offsets)
 }
 
-// SetConfig changes the config of a connector, as if an operator had done so.
+// SetConfig replaces a connector's config, as if an operator had done so.
 func (f *Fleet) SetConfig(cluster, name string, config map[string]string) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -116,7 +116,8 @@ func (f *Fleet) SetConfig(cluster, name string, config map[string]string) {
 	c.connectors[name].config = maps.Clone(config)
 }
 
-// Break makes the tasks of a connector fail until it has been restarted that many times.
+// Break makes a connector's tasks fail with the given trace until the connector has been
+// restarted restarts times.
 func (f *Fleet) Break(cluster, name, trace string, restarts int) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -124,8 +125,8 @@ func (f *Fleet) Break(cluster, name, trace string, restarts int) {
 	c.connectors[name].broken, c.connectors[name].trace = restarts, trace
 }
 
-// BreakNew makes every connector added to a cluster fail permanently, until it is called
-// with an empty trace.
+// BreakNew makes every connector that is later added to the cluster fail permanently with
+// the given trace. An empty trace ends this.
 func (f *Fleet) BreakNew(cluster, trace string) {
 	c := f.clusters[cluster]
 	c.mu.Lock()
@@ -141,8 +142,8 @@ func (f *Fleet) Remove(cluster, name string) {
 	delete(c.connectors, name)
 }
 
-// Snapshot returns the state of all clusters: the connectors of each by name, in their
-// target states. The partitions of the offsets are sorted and formatted consistently.
+// Snapshot returns the connectors of each cluster, by cluster and connector name, in their
+// target states. The offsets' partitions are sorted and formatted consistently.
 func (f *Fleet) Snapshot() map[string]map[string]Connector {
 	all := map[string]map[string]Connector{}
 	for name, c := range f.clusters {
@@ -156,7 +157,7 @@ func (f *Fleet) Snapshot() map[string]map[string]Connector {
 	return all
 }
 
-// Requests returns the requests that were answered.
+// Requests returns all answered requests.
 func (f *Fleet) Requests() []Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,8 +170,8 @@ func (f *Fleet) Requests() []Request {
 	return answered
 }
 
-// Watch calls a function with each request after it was carried out and before it is
-// answered. The function may be used to interrupt the caller.
+// Watch makes the fleet call watch for every request, after carrying out the request and
+// before responding to it. Tests can use watch to interrupt the caller.
 func (f *Fleet) Watch(watch func(Request)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

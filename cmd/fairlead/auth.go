@@ -84,6 +84,7 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 			warnIfOpen(log, "--oidc-client-secret-file", o.clientSecret)
 			o.oidc.ClientSecret = secret.get
 		}
+		warnIfPlain(log, o.oidc.Issuer)
 		provider, err := oidc.New(ctx, o.oidc)
 		if err != nil {
 			return auth, usagef("--oidc-issuer: %w", err)
@@ -96,6 +97,13 @@ func (o *authOptions) find(ctx context.Context, store server.Store, log *slog.Lo
 	}
 	auth.Required = auth.Required || len(tokens) > 0
 	return auth, nil
+}
+
+// warnIfPlain logs a warning about an identity provider on another machine without TLS.
+func warnIfPlain(log *slog.Logger, issuer string) {
+	if parsed, err := url.Parse(issuer); err == nil && strings.EqualFold(parsed.Scheme, "http") && !isLoopback(parsed.Hostname()) {
+		log.Warn("the identity provider is called without TLS: anyone between it and this server can forge tokens; use an https URL for --oidc-issuer", "host", parsed.Host)
+	}
 }
 
 // readClientSecret reads the client secret for the identity provider.

@@ -94,7 +94,7 @@ func TestBenchSweepPrintsAResultThatProgramsCanRead(t *testing.T) {
 	}
 }
 
-// Those parts run other processes of the program.
+// These parts run other processes of the program.
 func TestBenchSweepMeasuresRatesAndCalls(t *testing.T) {
 	tier.Long(t, "measures rates against the clock, in processes of its own")
 	t.Parallel()

@@ -155,7 +155,7 @@ func (n *bombed) wantSmall(t *testing.T) {
 // peakNow returns the peak memory use of the process since forgetPeak was called.
 func (n *bombed) peakNow(t *testing.T) int64 { return n.memory(t, "VmHWM") }
 
-// forgetPeak lets peakNow begin anew, where the system can do that.
+// forgetPeak resets peakNow, if the system supports that.
 func (n *bombed) forgetPeak(t *testing.T) {
 	n.peak = max(n.peak, n.peakNow(t))
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", n.Process.Pid), []byte("5"), 0)

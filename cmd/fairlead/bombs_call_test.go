@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// largeAnswers is a target whose answers are larger than they look.
+// largeAnswers starts a target whose responses are larger than they seem.
 func largeAnswers(t *testing.T) string {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -34,7 +34,7 @@ func largeAnswers(t *testing.T) string {
 	return target.URL
 }
 
-// doubling is an expression in which each variable is twice the one before.
+// doubling returns an expression in which each variable is twice the previous one.
 func doubling(first, last string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "let v0 = %s; ", first)
@@ -44,7 +44,7 @@ func doubling(first, last string) string {
 	return out.String() + strings.ReplaceAll(last, "V", "v40")
 }
 
-// hostileCalls are args of jobs that would take a node's memory, time or slots.
+// hostileCalls returns args of jobs that would exhaust a node's memory, time or slots.
 func hostileCalls(t *testing.T) []string {
 	url := largeAnswers(t)
 	targets := []string{url + "/inflates", url + "/nests", url + "/wide"}

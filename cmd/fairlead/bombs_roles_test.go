@@ -56,8 +56,8 @@ func (s *siege) atOnce(callers int, do func(caller int)) {
 	all.Wait()
 }
 
-// request makes a request with a token, or with the cookie of the console if the path is a
-// page. What comes of it does not matter; read is what is done with the answer.
+// request sends a request with a token, or with the cookie of the console if the path is a
+// page. The outcome does not matter. read is called with the response.
 func (s *siege) request(ctx context.Context, verb, path, secret, kind string, body io.Reader, read func(*http.Response)) {
 	request, err := http.NewRequestWithContext(ctx, verb, s.url+path, body)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *siege) request(ctx context.Context, verb, path, secret, kind string, bo
 
 func readAll(response *http.Response) { _, _ = io.Copy(io.Discard, response.Body) }
 
-// form is a form with a large file.
+// form returns a form with a large file.
 func (s *siege) form(size int) (kind string, body []byte) {
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
@@ -99,8 +99,8 @@ func (s *siege) form(size int) (kind string, body []byte) {
 	return form.FormDataContentType(), out.Bytes()
 }
 
-// unread opens one connection of HTTP/2 whose window is closed, and asks for a path on many
-// streams: the answers have to wait in the node.
+// unread opens one HTTP/2 connection with a closed window, and requests a path on many
+// streams: the responses must wait in the node.
 func (s *siege) unread(path, secret string, streams int) {
 	conn, err := (&net.Dialer{}).DialContext(s.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *siege) unread(path, secret string, streams int) {
 	}
 }
 
-// No caller takes a node down, whatever its role: not by what it sends, and not by what it
-// refuses to read.
+// No caller takes a node down, in any role: neither by its requests, nor by not reading
+// responses.
 func TestANodeSurvivesCallersOfEveryRole(t *testing.T) {
 	tier.Long(t, "floods a node and measures its memory")
 	t.Parallel()
@@ -219,8 +219,8 @@ func (s *siege) watchAll(path string) {
 	})
 }
 
-// smallTasks are requests with as many tasks as one may have, which are a hundred times larger
-// in memory.
+// smallTasks returns requests with the maximum number of tasks, which are a hundred times
+// larger in memory.
 func smallTasks() []bomb {
 	const tasks = 100_000
 	inJSON := []byte(`{"name":"n","type":"t","tasks":[` + strings.Repeat(`{},`, tasks-1) + `{}]}`)

@@ -24,7 +24,7 @@ type bomb struct {
 	body   []byte // before it is packed
 }
 
-// requestBombs are what strangers and admins may send.
+// requestBombs returns requests that strangers and admins may send.
 func requestBombs() []bomb {
 	const size = 16 << 20
 	repeated := func(number protowire.Number, content []byte, n int) []byte {
@@ -63,7 +63,7 @@ func packedBytes(data []byte) []byte {
 	return out.Bytes()
 }
 
-// requests are the bomb on each protocol that can carry it.
+// requests returns the bomb in each protocol that can carry it.
 func (b bomb) requests(t *testing.T, url string) []*http.Request {
 	t.Helper()
 	packed := packedBytes(b.body)

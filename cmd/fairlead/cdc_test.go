@@ -116,8 +116,8 @@ func (w *cdcWorld) want(before map[string]map[string]connecttest.Connector) {
 	}
 }
 
-// Two hundred connectors change zones while one in ten fails and a node is killed;
-// the failed are retried, and all is rolled back to what it was.
+// Two hundred connectors switch zones while one in ten fails and a node is killed. The
+// failed ones are retried, and then everything is rolled back to the initial state.
 func TestConnectorsSwitchZonesAndBack(t *testing.T) {
 	tier.Long(t, "kills a node and waits for its lease to end")
 	t.Parallel()
@@ -156,7 +156,7 @@ func TestACanaryGoesAheadOfTheOthers(t *testing.T) {
 	w.ended(batch, "success")
 }
 
-// Failures pause a batch; resumed it goes on.
+// Failures pause a batch. It continues when it is resumed.
 func TestFailuresPauseABatch(t *testing.T) {
 	t.Parallel()
 	w := newCDCWorld(t, sqlitetest.URL(t), connecttest.Options{})

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 // The two flags for the database, of which only one may be given. A URL with a password
@@ -74,22 +75,34 @@ func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file st
 	return nil
 }
 
-// readDatabaseFile sets --db to the URL in the file of --db-file, if that flag is given.
+// readDatabaseFile sets --db to the URL in the file of --db-file, if that flag is given. It warns
+// about files with the password that every user of the machine can read.
 func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
-	if !flags.Changed(dbFileFlag) {
-		return nil
+	if flags.Changed(dbFileFlag) {
+		path := flags.Lookup(dbFileFlag).Value.String()
+		line, err := firstLineOf(path)
+		if err != nil {
+			return err
+		}
+		cli.WarnIfOpen(warnings, path, "the URL of the database")
+		if err := flags.Set(dbFlag, line); err != nil {
+			return err
+		}
 	}
-	path := flags.Lookup(dbFileFlag).Value.String()
+	for _, path := range secretFiles(flags.Lookup(dbFlag).Value.String()) {
+		cli.WarnIfOpen(warnings, path, "the password of the database")
+	}
+	return nil
+}
+
+func firstLineOf(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("--%s: %w", dbFileFlag, err)
+		return "", usagef("--%s: %w", dbFileFlag, err)
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return usagef("--%s %s: the first line must be the URL of the database, but is empty", dbFileFlag, path)
+		return "", usagef("--%s %s: the first line must be the URL of the database, but is empty", dbFileFlag, path)
 	}
-	if openToAll(path) {
-		fmt.Fprintf(warnings, "fairlead: %s may hold a password but is readable by every user of this machine: run chmod 600 on it\n", path)
-	}
-	return flags.Set(dbFlag, line)
+	return line, nil
 }

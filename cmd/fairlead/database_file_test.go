@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// inFile is a file with a text that only its owner can read.
+// inFile creates a file with a text that only its owner can read.
 func inFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")

@@ -97,7 +97,7 @@ func (w *demoWorld) addOwn() {
 	w.must(err)
 }
 
-// stored is all that is stored of the demo or of others, as text.
+// stored returns all stored data of the demo or of others, as text.
 func (w *demoWorld) stored(demos bool) map[string]string {
 	w.Helper()
 	ctx, jobs := w.Context(), fairlead.NewClient(w.store)
@@ -194,7 +194,7 @@ func (w *demoWorld) rollBack() {
 	w.must(err)
 }
 
-// clear removes the demo as soon as no node runs it, and returns what it said.
+// clear removes the demo as soon as no node runs it, and returns the output.
 func (w *demoWorld) clear() string {
 	w.Helper()
 	var said string

@@ -104,7 +104,7 @@ func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 
-// paintingWalls is the operation of the documentation.
+// paintingWalls returns the operation in the documentation.
 func paintingWalls() batch.Operation {
 	type coat struct {
 		Colour string `json:"colour"`
@@ -221,7 +221,7 @@ func runExamplesIn(t *testing.T, text, url string, env ...string) (examples int)
 	return examples
 }
 
-// learned is what later examples call what an answer has brought.
+// learned returns the variables for values from a response that later examples use.
 func learned(url, answer string) (variables []string) {
 	if m := regexp.MustCompile(`^{"id":"(\d+)","session":"([^"]+)"`).FindStringSubmatch(answer); m != nil {
 		variables = append(variables, "WORKER="+url+"/api/v1/workers/"+m[1], "SESSION="+m[2])

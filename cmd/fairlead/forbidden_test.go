@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// forbiddenHosts are spellings of addresses that only this machine, the networks around
-// it or its cloud have, and tricks that hide them.
+// forbiddenHosts returns spellings of addresses that only belong to this machine, the
+// networks around it or its cloud, and tricks that hide them.
 func forbiddenHosts() []string {
 	return []string{
 		// Loopback.

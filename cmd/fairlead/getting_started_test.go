@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
-// gettingStarted is docs/getting-started.md: how to begin with the library, and with the
-// service up to the worker and from there on.
+// gettingStarted returns the parts of docs/getting-started.md: the library, the service up
+// to the worker, and the rest.
 func gettingStarted(t *testing.T) (library, service, worker string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/getting-started.md")

@@ -180,8 +180,8 @@ func (w *holdWorld) wantScript() {
 	w.wantGap(stretches)
 }
 
-// wantGap expects that it is known of the time without a witness when no node was there, and
-// nothing else.
+// wantGap expects that, for the time without a witness, only the period without a node is
+// known.
 func (w *holdWorld) wantGap(stretches []hold.Stretch) {
 	w.Helper()
 	nodes, err := w.store.Nodes(w.Context())
@@ -206,8 +206,9 @@ func (w *holdWorld) wantGap(stretches []hold.Stretch) {
 	}
 }
 
-// A job waits for one cause after the other while the only witness is killed. The next one
-// knows what was before, that no node was there, and claims to know nothing of the rest.
+// A job waits for one cause after the other while the only witness is killed. The next
+// witness knows the causes before, knows that no node was there, and claims to know nothing
+// of the rest.
 func TestTheHistoryOfAJobIsWhatHappenedThoughItsWitnessWasKilled(t *testing.T) {
 	tier.Long(t, "kills a node and waits for its lease to end")
 	for name, database := range demoStores {

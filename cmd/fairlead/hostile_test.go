@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// hostile is a target that does to a connection what it likes.
+// hostile is a target that may do anything to a connection.
 type hostile struct {
 	url string
 	mu  sync.Mutex
@@ -63,8 +63,8 @@ func newHostile(t *testing.T, scheme string, serve func(conn net.Conn)) *hostile
 // silence says nothing until the caller has gone.
 func silence(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// says answers each request with a text, and goes on with more of it for ever: at once
-// or, if that is empty, not at all.
+// says answers each request with a text. Then it sends more repeatedly, for ever. If more
+// is empty, it sends nothing further.
 func says(text, more string, every time.Duration) func(net.Conn) {
 	return func(conn net.Conn) {
 		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
@@ -84,7 +84,7 @@ func says(text, more string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// hostileTargets are targets that never end what they do.
+// hostileTargets returns targets that never end their responses.
 func hostileTargets(ctx context.Context) map[string]func(net.Conn) {
 	const slowly = 50 * time.Millisecond
 	var inflated bytes.Buffer
@@ -119,8 +119,8 @@ func hostileTargets(ctx context.Context) map[string]func(net.Conn) {
 	}
 }
 
-// A target may do what it likes: the call ends when its time is over, and its slot is
-// free again. There are fewer slots than hostile calls.
+// A target may do anything: the call ends after its timeout, and its slot is free again.
+// There are fewer slots than hostile calls.
 func TestNoTargetHoldsACallBeyondItsTime(t *testing.T) {
 	t.Parallel()
 	s := newSurfaces(t, false, "--slots", "12")

@@ -38,7 +38,7 @@ func waitTogether() error {
 	return flag.Set(parallel, "6")
 }
 
-// programs is a directory with the program in it, by its name.
+// programs returns a directory that contains the program, under its name.
 func programs(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

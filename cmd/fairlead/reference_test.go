@@ -92,8 +92,8 @@ func TestTheReferenceOfSettingsIsThatOfServe(t *testing.T) {
 	checkGenerated(t, "../../docs/reference/configuration.md", page.String())
 }
 
-// checkGenerated compares the generated part of a page with what it should be, or writes
-// that.
+// checkGenerated compares the generated part of a page with the wanted content, or writes
+// that content.
 func checkGenerated(t *testing.T, file, want string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -116,7 +116,7 @@ func checkGenerated(t *testing.T, file, want string) {
 	}
 }
 
-// serverFlags are the flags that the commands share which ask a server.
+// serverFlags returns the flags shared by the commands that call a server.
 func serverFlags(t *testing.T, root *cobra.Command) *pflag.FlagSet {
 	t.Helper()
 	job, _, err := root.Find([]string{"job"})
@@ -131,8 +131,8 @@ var pagesAbout = map[string]string{
 	"fairlead task": "[Legacy APIs](../tasks.md) describes the fields.",
 }
 
-// writeCommand writes a section for a command and one for each below it. What is asking
-// is said once for all commands.
+// writeCommand writes a section for a command and one for each of its subcommands. The text
+// about asking is written once for all commands.
 func writeCommand(page *strings.Builder, cmd *cobra.Command, heading, asking string) {
 	fmt.Fprintf(page, "\n%s %s\n\n", heading, cmd.CommandPath())
 	if cmd.Runnable() && !cmd.HasSubCommands() {
@@ -178,7 +178,7 @@ func writeFlags(page *strings.Builder, flags *pflag.FlagSet) {
 	}
 }
 
-// flagTexts is a table of flags, empty if there are none but --help.
+// flagTexts returns a table of flags, or an empty string if there are none but --help.
 func flagTexts(flags *pflag.FlagSet) string {
 	var rows strings.Builder
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -198,7 +198,7 @@ func flagTexts(flags *pflag.FlagSet) string {
 	return "| Flag | Type | Default | Description |\n|---|---|---|---|\n" + rows.String()
 }
 
-// defaultText is the default of a flag on every machine alike.
+// defaultText returns the default of a flag, in a form that is the same on every machine.
 func defaultText(flag *pflag.Flag) string {
 	switch value := flag.DefValue; {
 	case flag.Name == "node-name":
@@ -215,8 +215,8 @@ func usageText(flag *pflag.Flag) string {
 	return strings.ReplaceAll(escaped(usage), "|", "\\|")
 }
 
-// escaped is a text of the program that Markdown shows as it is; lines that are set in
-// are code.
+// escaped returns a text of the program in a form that Markdown displays unchanged.
+// Indented lines are code.
 func escaped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

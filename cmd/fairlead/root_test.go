@@ -52,8 +52,8 @@ func TestTheHelpHasEveryCommandInASection(t *testing.T) {
 	}
 }
 
-// The help of a flag is read alone: it says what is set if the flag is left out, unless
-// cobra adds that.
+// The help of a flag must be clear on its own: it states the default, unless cobra adds
+// that.
 func TestEveryFlagSaysItsDefault(t *testing.T) {
 	says := regexp.MustCompile(`default|required|0 = |^only |for the action `)
 	forEachCommand(newRootCommand(), func(cmd *cobra.Command) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The user who starts a node may read files with passwords in them; what is wrong with
-// them is read by all who see its log.
+// The user who starts a node may read files with passwords, but errors in these files are
+// visible to everyone who can read the log.
 func TestMistakesInFilesDoNotShowWhatTheFilesSay(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(t.TempDir(), "config"))
 	contexts := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "fairlead", "contexts.yaml")

@@ -75,6 +75,9 @@ func newServeCommand() *cobra.Command {
 			if err := configure(cmd.Flags(), o.config, environment); err != nil {
 				return err
 			}
+			if err := warnIfConfigOpen(cmd.ErrOrStderr(), o.config); err != nil {
+				return err
+			}
 			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
@@ -142,6 +145,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := checkPublicURL(o.publicURL); err != nil {
 		return err
 	}
+	warnIfSecretsOpen(log, "--db-listen", o.listenURL)
+	warnIfSecretsOpen(log, "--sweep-database", o.sweepDatabases...)
+	warnIfSecretsOpen(log, "--allow-secret", o.calls.allowSecrets...)
 	secure, err := o.auth.tls(log)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (s *surfaces) ask(verb, path string, body any) (map[string]any, bool) {
 	return out, response.StatusCode/100 == 2
 }
 
-// must is ask for what cannot be refused.
+// must calls ask for a request that cannot be rejected.
 func (s *surfaces) must(verb, path string, body any) map[string]any {
 	s.Helper()
 	out, fine := s.ask(verb, path, body)

@@ -25,13 +25,13 @@ const listLinesEnv = "FAIRLEAD_SWEEP_LINES"
 // lineLength is what each line takes, its end included.
 const lineLength = 64
 
-// What makes all lines as long as each other.
+// Padding that makes all lines equally long.
 var (
 	zeros   = strings.Repeat("0", 15)
 	filling = strings.Repeat("x", lineLength-1-33)
 )
 
-// lineOf is the line of an index.
+// lineOf returns the line of an index.
 func lineOf(index int64) string {
 	number := strconv.FormatInt(index, 10)
 	return "user-" + zeros[len(number):] + number + "@example.org;" + filling
@@ -59,8 +59,8 @@ func (l *userList) Seek(offset int64, whence int) (int64, error) {
 	return l.at, nil
 }
 
-// listWorld is the real program, a list behind a URL, and a target that ticks off what
-// it gets.
+// listWorld is the real program, a list behind a URL, and a target that ticks off the items
+// it receives.
 type listWorld struct {
 	*sweepWorld
 	lines     int64
@@ -101,7 +101,7 @@ func newListWorld(t *testing.T, lines int64) *listWorld {
 	return w
 }
 
-// counted is a response whose body is counted.
+// counted is a response that counts the bytes of its body.
 type counted struct {
 	http.ResponseWriter
 	bytes *atomic.Int64
@@ -116,8 +116,8 @@ func (c counted) Write(p []byte) (int, error) {
 
 var rangeStart = regexp.MustCompile(`^bytes=(\d+)-`)
 
-// serveList serves parts of the list. While parts are held, the second comes late, so
-// that what was counted is stored, and the third never.
+// serveList serves parts of the list. While parts are held, the second arrives late, so
+// that the count so far is stored, and the third never arrives.
 func (w *listWorld) serveList(out http.ResponseWriter, r *http.Request) {
 	if start := rangeStart.FindStringSubmatch(r.Header.Get("Range")); start != nil && w.holdParts.Load() {
 		from, _ := strconv.ParseInt(start[1], 10, 64)
@@ -134,7 +134,7 @@ func (w *listWorld) serveList(out http.ResponseWriter, r *http.Request) {
 	http.ServeContent(counted{out, &w.sent}, r, "", time.Time{}, &userList{lines: w.lines})
 }
 
-// serveLines ticks off what it gets.
+// serveLines ticks off the lines it receives.
 func (w *listWorld) serveLines(_ http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Items []struct {
@@ -182,7 +182,7 @@ func (w *listWorld) marked(path string) int64 {
 	return marked
 }
 
-// memory is the most that the node has had in memory.
+// memory returns the peak memory use of the node.
 func (w *listWorld) memory() string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.node.Process.Pid))
 	if found := regexp.MustCompile(`VmHWM:\s*(.*)`).FindSubmatch(status); err == nil && found != nil {
@@ -191,8 +191,8 @@ func (w *listWorld) memory() string {
 	return "unknown"
 }
 
-// A list behind a URL is counted once and gone over once, though nodes are killed while
-// they do either: what was counted or done is not read again.
+// A list behind a URL is counted once and processed once, even if nodes are killed
+// meanwhile: parts already counted or processed are not read again.
 func TestASweepOverAListGoesOnAfterCrashes(t *testing.T) {
 	tier.Long(t, "kills nodes and waits for their leases to end")
 	t.Parallel()

@@ -25,7 +25,7 @@ func (w *exampleWorker) greeted(into map[int]int, enough func() bool) {
 	}
 }
 
-// A sweep whose items a worker in another language handles, some of which fail for good.
+// A worker in another language handles the items of a sweep. Some items fail permanently.
 func TestThePythonWorkerFinishesASweep(t *testing.T) {
 	t.Parallel()
 	need(t, "python3")
@@ -50,8 +50,7 @@ func TestThePythonWorkerFinishesASweep(t *testing.T) {
 	}
 }
 
-// A sweep whose items a worker in another language handles: it is killed, stopped, told
-// to leave, and in the end all items were handled.
+// A worker in another language handles the items of a sweep. Some items fail permanently.
 func TestThePythonWorkerGoesOverASweep(t *testing.T) {
 	tier.Long(t, "kills a worker and waits for its lease to end")
 	need(t, "python3")
@@ -123,7 +122,7 @@ func TestThePythonWorkerGoesOverASweep(t *testing.T) {
 	}
 }
 
-// doneOf is how many items of a sweep are done.
+// doneOf returns the number of completed items of a sweep.
 func doneOf(t *testing.T, sweep map[string]any) int {
 	t.Helper()
 	done, err := strconv.Atoi(sweep["progress"].(map[string]any)["done"].(string))

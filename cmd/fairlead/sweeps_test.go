@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// No item is sent later than a second after a stop was answered, counted in items: a
-// machine that sends them slowly may take longer. What is under way ends, and the sweep
-// goes on later where it was.
+// No item is sent later than a second after a stop was answered. The second is counted in
+// items, because a slow machine may take longer. Items in progress are completed, and the
+// sweep later continues from where it stopped.
 func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 	w := newSweepWorld(t)
 	const items, rate = 1000, 200
@@ -46,7 +46,7 @@ func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 	}
 }
 
-// A node that is killed loses nothing, and repeats only what it had not stored yet.
+// A killed node loses nothing, and only items whose result was not stored yet are repeated.
 func TestASweepOutlivesItsNode(t *testing.T) {
 	tier.Long(t, "kills nodes and waits for their leases to end")
 	w := newSweepWorld(t, "--lease", "3s")
@@ -66,8 +66,8 @@ func TestASweepOutlivesItsNode(t *testing.T) {
 	}
 }
 
-// Items that fail use up a budget, by number or by percentage. Then the
-// sweep stops, and tells of which items nothing came.
+// Failed items use up a budget, given by number or by percentage. Then the sweep stops and
+// lists the failed items.
 func TestErrorsUseUpTheBudgetOfASweep(t *testing.T) {
 	for name, c := range map[string]struct {
 		budget      string

@@ -58,7 +58,7 @@ func newSweepWorld(t *testing.T, flags ...string) *sweepWorld {
 	return w
 }
 
-// serveItem is what sweeps call.
+// serveItem serves the calls of sweeps.
 func (w *sweepWorld) serveItem(out http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Items []struct{ Index, Attempt int64 }
@@ -86,7 +86,7 @@ func (w *sweepWorld) serveItem(out http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(out, text)
 }
 
-// serveGate is what asks the business.
+// serveGate serves the gate calls of sweeps.
 func (w *sweepWorld) serveGate(out http.ResponseWriter, r *http.Request) {
 	var told map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
@@ -120,14 +120,14 @@ func (w *sweepWorld) holds(which func(index int64) bool) (release func()) {
 	return release
 }
 
-// seen is what the target got so far.
+// seen returns the calls that the target received so far.
 func (w *sweepWorld) seen() []sweepCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.calls)
 }
 
-// inFlight is how many calls it has not answered.
+// inFlight returns the number of unanswered calls.
 func (w *sweepWorld) inFlight() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *sweepWorld) ask(want int, verb, path, body string) map[string]any {
 	return answer
 }
 
-// create makes a sweep whose items are sent to the target, with fields of its own.
+// create creates a sweep with the given fields. Its items are sent to the target.
 func (w *sweepWorld) create(name, fields string) (path string) {
 	w.Helper()
 	w.ask(200, "POST", sweepsPath, fmt.Sprintf(`{"name":%q,"kind":"http","args":{"url":"%s/first"},"backoff":"0.01s",%s}`, name, w.target.URL, fields))

@@ -110,7 +110,7 @@ func (w *tasked) wantRun(path, status string) map[string]any {
 	return until(w, func() map[string]any { return w.send(w.T, "GET", path, "") }, func(run map[string]any) bool { return run["status"] == status })
 }
 
-// story is the runs of a task in short, oldest first.
+// story summarizes the runs of a task, oldest first.
 func (w *tasked) story(task string) (told []string) {
 	w.Helper()
 	for _, item := range w.send(w.T, "GET", task+"/runs", "")["items"].([]any) {

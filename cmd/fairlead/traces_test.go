@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 )
 
-// collector is a server that takes what exporters send.
+// collector starts a server that receives the requests of exporters.
 func collector(t *testing.T) (url string, sent func() []byte) {
 	t.Helper()
 	bodies := make(chan []byte, 100)
@@ -33,7 +33,8 @@ func collector(t *testing.T) (url string, sent func() []byte) {
 	}
 }
 
-// A job runs while spans are exported; what is left is sent when the program ends.
+// traced runs a job while spans are exported. The remaining spans are sent when the program
+// ends.
 func traced(t *testing.T, sent func() []byte, args ...string) {
 	t.Helper()
 	node := startServe(t, append(args, "--db", sqlitetest.URL(t), "--node-name", "ada")...)

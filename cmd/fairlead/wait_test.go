@@ -25,7 +25,7 @@ type starting struct {
 	exit  chan int
 }
 
-// freeAddress is one that nothing listens on.
+// freeAddress returns an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

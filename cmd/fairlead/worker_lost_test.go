@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// flakyServer is a server that answers nothing to the first session of a worker until it
-// is asked to end it for the second time. The second session gets one job, whose progress
-// it answers once the worker says that it leaves.
+// flakyServer is a server that does not answer the first session of a worker until the
+// second request to end it. The second session gets one job. Its progress is answered once
+// the worker announces that it leaves.
 type flakyServer struct {
 	mu      sync.Mutex
 	joins   int
@@ -37,7 +37,8 @@ func (f *flakyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, answer)
 }
 
-// answer is what a call gets, and whether it gets it only once the worker leaves.
+// answer returns the response to a call, and whether the call gets it only once the worker
+// leaves.
 func (f *flakyServer) answer(verb, path string) (status int, answer string, patient bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -134,8 +134,8 @@ func TestTheTypeScriptWorkerRunsJobs(t *testing.T) {
 	testWorkerOfExamples(t, func(url string) *exampleWorker { return startWorker(t, "node", program, url) })
 }
 
-// typeScriptWorker is what node runs of the worker: the worker itself if this node erases
-// types, else what is left of it without them.
+// typeScriptWorker returns the file of the worker for Node.js: the worker itself if this
+// version of Node.js erases types, and otherwise a copy without types.
 func typeScriptWorker(t *testing.T) string {
 	t.Helper()
 	const source = "../../examples/worker.mts"

@@ -222,10 +222,46 @@
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();
   });
 
+  // An empty list with more pages continues the search and shows its progress. It opens the first
+  // page with rows, but not while the user types into a filter.
+  let searching = false;
+  async function searchOn() {
+    let next = document.getElementById("search")?.dataset.search;
+    if (!next || searching) return;
+    searching = true;
+    while (next && document.getElementById("search")) {
+      const answer = await fetch(next).catch(() => null);
+      if (!answer?.ok) break;
+      const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("search");
+      if (!found) {
+        const field = document.activeElement;
+        if (field?.matches("form.filters input, dialog input")) await new Promise(left => field.addEventListener("blur", left, {once: true}));
+        location.replace(next);
+        return;
+      }
+      next = found.dataset.search;
+      document.getElementById("search")?.replaceWith(document.adoptNode(found));
+    }
+    searching = false;
+  }
+  searchOn();
+
+  // The checkbox in the header of a list selects all rows.
+  const pickAll = () => { for (const box of document.querySelectorAll("[data-pick-all]")) box.hidden = false; };
+  document.addEventListener("change", event => {
+    if (!event.target.matches("[data-pick-all]")) return;
+    for (const box of event.target.closest("table").querySelectorAll("td.pick input")) box.checked = event.target.checked;
+  });
+  pickAll();
+
   // On a small screen the navigation is a line, of which only a part is seen.
   document.querySelector(".nav a[aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
-  document.getElementById("live")?.addEventListener("htmx:sse:after:message", drawAll);
+  document.getElementById("live")?.addEventListener("htmx:sse:after:message", () => {
+    drawAll();
+    searchOn();
+    pickAll();
+  });
   window.addEventListener("resize", drawAll);
   // Charts are drawn with the colours of their time. The page stays: something may be typed
   // into it.

@@ -26,7 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/postgres"
 )
 
-// Shop is the service.
+// Shop is the example's HTTP service.
 type Shop struct {
 	pool  *pgxpool.Pool   // the shop's own tables
 	store *postgres.Store // Fairlead's tables, in the same database

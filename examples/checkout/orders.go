@@ -16,8 +16,8 @@ type Order struct {
 	Quantity int    `json:"quantity"`
 }
 
-// Receipt is the job that sends the receipt of an order. It is declared once, for the code
-// that enqueues it and the code that handles it.
+// Receipt is the kind of job that sends an order's receipt. It is declared once and shared
+// by the code that enqueues these jobs and the code that handles them.
 var Receipt = fairlead.NewKind[Order]("checkout.receipt")
 
 var errSoldOut = errors.New("not enough stock")

@@ -29,7 +29,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// Campaign is the content common to all mails.
+// Campaign holds the content shared by all mails.
 type Campaign struct{ Subject string }
 
 // Mailer sends mails. While it is down, mails to the domain of every thousandth user fail.

@@ -26,7 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Shop contains products with prices in cents.
+// Shop stores products with their prices in cents.
 type Shop struct{ store *sqlite.Store }
 
 // reprice returns the operation that changes a product's price, and its undo. A task may

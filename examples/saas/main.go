@@ -26,7 +26,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Render is the service's kind of job. Each job takes a moment.
+// Render is the kind of job that the service runs. Each job takes a moment.
 var Render = fairlead.NewKind[struct{}]("saas.render")
 
 // customers lists the tenants, parents first, and the number of their jobs.
@@ -42,7 +42,7 @@ var customers = []struct {
 	{fairlead.Tenant{Name: "free", Weight: 1, Rate: 5, Burst: 1}, 8}, // five starts per second, however many slots are free
 }
 
-// Desk records the starts of each tenant.
+// Desk records each tenant's job starts, concurrent jobs and last finish time.
 type Desk struct {
 	mu      sync.Mutex
 	began   time.Time

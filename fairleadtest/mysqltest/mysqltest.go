@@ -20,9 +20,9 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in the database at a URL, in tables with a unique prefix. When the
-// test ends, Open's cleanup closes the store and removes the tables. Use the store's Tx
-// with transactions of the same database.
+// Open opens a store in the database at the given URL, using tables with a unique prefix. It
+// closes the store and removes the tables when the test ends. Use the store's Tx method with
+// transactions on the same database.
 func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	t.Helper()
 	config, err := mysqlurl.Parse(url)
@@ -47,14 +47,15 @@ func Open(t fairleadtest.TB, url string) (*mysql.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the clock of a store. It is stored in a table, and only the test moves it.
+// Clock is a store's clock. Its time is stored in a table and changes only when the test
+// calls Advance.
 type Clock struct {
 	t     fairleadtest.TB
 	db    *sql.DB
 	table string
 }
 
-// Now returns the clock's time.
+// Now returns the clock's current time.
 func (c *Clock) Now() time.Time {
 	c.t.Helper()
 	var us int64
@@ -64,7 +65,7 @@ func (c *Clock) Now() time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Advance moves the clock forward.
+// Advance moves the clock forward by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.t.Helper()
 	c.exec("update "+c.table+" set us = us + ?", d.Microseconds())

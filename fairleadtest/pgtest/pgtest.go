@@ -16,10 +16,9 @@ import (
 // begin is the time at which the clock begins.
 var begin = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Open opens a store in a new schema of the database at a URL. The user of the URL must
-// have the privilege to create schemas. When the test ends, Open's cleanup closes the
-// store and removes the schema. Use the store's Tx with transactions of the same
-// database.
+// Open opens a store in a new schema of the database at url. The user in url must have the
+// privilege to create schemas. When the test ends, Open's cleanup closes the store and drops
+// the schema. Pass transactions on the same database to the store's Tx.
 func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	t.Helper()
 	schema := "fairleadtest_" + strings.ToLower(rand.Text()[:12])
@@ -37,14 +36,14 @@ func Open(t fairleadtest.TB, url string) (*postgres.Store, *Clock) {
 	return store, c
 }
 
-// Clock is the clock of a store. It is stored in a table, and only the test moves it.
+// Clock is a store's clock. The time is stored in a table, and only the test advances it.
 type Clock struct {
 	t     fairleadtest.TB
 	url   string
 	table string
 }
 
-// Now returns the clock's time.
+// Now returns the clock's current time.
 func (c *Clock) Now() time.Time {
 	c.t.Helper()
 	var us int64
@@ -54,7 +53,7 @@ func (c *Clock) Now() time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Advance moves the clock forward.
+// Advance moves the clock forward by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.t.Helper()
 	c.exec("update "+c.table+" set us = us + $1", d.Microseconds())

@@ -15,9 +15,9 @@ const (
 	longest  = time.Second
 )
 
-// Until calls look repeatedly until it reports that the condition is met, or fails. It
-// retries when the database does not respond. When the context ends, it returns the
-// context's error and the last value seen.
+// Until calls look repeatedly until look reports that it is done or returns an error. It tries
+// again if the database does not respond. If the context ends first, Until returns the
+// context's error and the last value that look returned.
 func Until[T any](ctx context.Context, look func(ctx context.Context) (T, bool, error)) (T, error) {
 	var last T
 	pause := time.NewTimer(0)

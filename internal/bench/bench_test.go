@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// TestMain is also the worker's process of the test that needs one.
+// TestMain is also the main function of the worker process, for the test that needs one.
 func TestMain(m *testing.M) {
 	if os.Getenv(workerEnv) != "" {
 		if err := serveWorker(); err != nil {

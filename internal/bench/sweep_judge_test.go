@@ -2,7 +2,7 @@ package bench
 
 import "testing"
 
-// evenly is ticks with so many items each.
+// evenly returns ticks with the given number of items each.
 func evenly(seconds int, each int64) []int64 {
 	ticks := make([]int64, seconds*int(ticksPerSecond))
 	for i := range ticks {

@@ -34,8 +34,9 @@ var particulars = []struct {
 	{regexp.MustCompile(`\d+([.,]\d+)*`), "N"},
 }
 
-// Of returns the common part of errors with the same cause: the first line without numbers,
-// IDs, quoted strings, times and addresses. Of applied to a cause returns the same cause.
+// Of returns the part of an error text that is the same for all errors with the same cause:
+// the first line without numbers, IDs, quoted strings, times and addresses. If text is
+// already the result of Of, Of returns it unchanged.
 func Of(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
 	line = strings.Join(strings.Fields(line), " ")

@@ -62,7 +62,8 @@ func TestACauseIsItsOwnCause(t *testing.T) {
 	}
 }
 
-// TestEveryCauseIsItsOwnCause is of texts that are made of what particulars are made of.
+// TestEveryCauseIsItsOwnCause checks that the cause of a cause is that cause. Its random
+// texts are composed of typical parts of particulars.
 func TestEveryCauseIsItsOwnCause(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{"://", "@", ":", ".", "-", " ", "17", "a", "fe"}),

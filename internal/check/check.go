@@ -18,7 +18,8 @@ const (
 	MaxPause = 366 * 24 * time.Hour // maximum length of a delay
 )
 
-// Field is the callers' type for an invalid field, with a message that suggests a fix.
+// Field constrains the type that a caller uses to report an invalid field. The message should
+// suggest a fix.
 type Field interface {
 	~struct {
 		Field   string `json:"field"`
@@ -26,17 +27,18 @@ type Field interface {
 	}
 }
 
-// Fields collects invalid fields.
+// Fields collects the invalid fields found during validation.
 type Fields[F Field] struct {
 	Found []F
 }
 
-// Refuse adds an invalid field.
+// Refuse records field as invalid, with a formatted message.
 func (f *Fields[F]) Refuse(field, format string, args ...any) {
 	f.Found = append(f.Found, F{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// Adopt adds the invalid fields of a part of the input.
+// Adopt records the invalid fields of a nested part of the input. It adds prefix to their
+// names.
 func (f *Fields[F]) Adopt(prefix string, part []F) {
 	for _, refused := range part {
 		plain := struct {
@@ -47,7 +49,7 @@ func (f *Fields[F]) Adopt(prefix string, part []F) {
 	}
 }
 
-// Name validates a name.
+// Name rejects value unless it is a valid name of at most limit bytes.
 func (f *Fields[F]) Name(field, value string, limit int) {
 	switch {
 	case value == "":
@@ -59,8 +61,8 @@ func (f *Fields[F]) Name(field, value string, limit int) {
 	}
 }
 
-// Addressed checks a name like Name, for objects with a URL of their own: it also rejects
-// "." and "..", which browsers and servers resolve in paths.
+// Addressed works like Name, for objects that have their own URL. It also rejects "." and
+// "..", because browsers and servers resolve them in paths.
 func (f *Fields[F]) Addressed(field, value string, limit int) {
 	if value == "." || value == ".." {
 		f.Refuse(field, "is %q, which cannot be part of a URL; choose another name", value)
@@ -69,7 +71,8 @@ func (f *Fields[F]) Addressed(field, value string, limit int) {
 	f.Name(field, value, limit)
 }
 
-// Text rejects strings that some databases cannot store byte for byte.
+// Text rejects strings that some databases cannot store byte for byte: invalid UTF-8 and
+// strings with NUL characters.
 func (f *Fields[F]) Text(field, value string) {
 	if !utf8.ValidString(value) {
 		f.Refuse(field, "is not valid UTF-8")
@@ -78,14 +81,15 @@ func (f *Fields[F]) Text(field, value string) {
 	}
 }
 
-// Count validates a number of things; zero means unlimited.
+// Count rejects n if it is negative or exceeds most. Zero means unlimited.
 func (f *Fields[F]) Count(field string, n, most int) {
 	if n < 0 || n > most {
 		f.Refuse(field, "is %d; it must be between 1 and %d, or zero for none", n, most)
 	}
 }
 
-// Rate validates a rate; zero means unlimited. It also fills in the burst.
+// Rate validates a rate and its burst. A rate of zero means unlimited. If a rate is set
+// without a burst, Rate fills in the default burst.
 func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	switch {
 	case math.IsNaN(rate) || rate < 0 || rate > mostRate:
@@ -99,7 +103,7 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	}
 }
 
-// URL validates an absolute http or https URL, which may be empty.
+// URL rejects value unless it is empty or an absolute http or https URL.
 func (f *Fields[F]) URL(field, value string) {
 	if value == "" {
 		return
@@ -119,7 +123,7 @@ func (f *Fields[F]) URL(field, value string) {
 	}
 }
 
-// OneOf validates a value from a list, which may be empty.
+// OneOf rejects value unless it is empty or one of the allowed values.
 func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	if value == "" {
 		return
@@ -132,7 +136,7 @@ func (f *Fields[F]) OneOf(field, value string, allowed ...string) {
 	f.Refuse(field, "is %q; it must be one of %s", value, strings.Join(allowed, ", "))
 }
 
-// JSON validates a document, which may be empty.
+// JSON rejects raw unless it is empty or a valid JSON document of at most limit bytes.
 func (f *Fields[F]) JSON(field string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) == 0:

@@ -52,6 +52,24 @@ func TestTokensComeFromWhereTheyAreGiven(t *testing.T) {
 	ask(known)
 }
 
+func TestATokenFileThatAllUsersCanReadIsWarnedAbout(t *testing.T) {
+	alone(t)
+	url := strict(t, "right")
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("right\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o602: true} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, _ := run(t.Context(), nil, "token", "list", "--server", url, "--token-file", file)
+		if got := strings.Contains(stderr, file) && strings.Contains(stderr, "chmod 600"); got != warned || strings.Contains(stderr, "right") {
+			t.Errorf("mode %v: %s", mode, stderr)
+		}
+	}
+}
+
 func TestContextsNameServers(t *testing.T) {
 	alone(t)
 	url := strict(t, "right")

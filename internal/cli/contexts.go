@@ -125,6 +125,9 @@ func (s *session) target(warnings io.Writer) (target, error) {
 	if err := checkServer(t.Server); err != nil {
 		return target{}, err
 	}
+	if t.TokenFile != "" {
+		WarnIfOpen(warnings, t.TokenFile, "an API token")
+	}
 	return t, t.loadToken()
 }
 

@@ -45,7 +45,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// Usagef returns an error for a mistake in the command line or configuration.
+// Usagef returns an error that reports a mistake in the command line or configuration.
 func Usagef(format string, args ...any) error {
 	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
 }
@@ -54,7 +54,7 @@ func failf(code int, format string, args ...any) error {
 	return &exitError{code, fmt.Errorf(format, args...)}
 }
 
-// ExitCode returns the exit code for an error.
+// ExitCode returns the exit code that corresponds to err.
 func ExitCode(err error) int {
 	var coded *exitError
 	switch {

@@ -76,8 +76,8 @@ func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) 
 	return lines
 }
 
-// Typed converts an error of the program itself: it names the fields as the user typed
-// them, one line each.
+// Typed converts an error that this program itself has returned. The result lists each
+// invalid field on its own line, under the name that the user typed.
 func Typed(cmd *cobra.Command, err error) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {

@@ -152,7 +152,7 @@ func run(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr s
 	return out.String(), errs.String(), ExitCode(err)
 }
 
-// says runs a command that must succeed and expects texts in its output.
+// says runs a command that must succeed, and expects strings in its output.
 func (r *rig) says(wants []string, args ...string) string {
 	r.Helper()
 	stdout, _ := r.typed(ExitOK, args...)

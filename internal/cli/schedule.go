@@ -36,7 +36,7 @@ func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
 func (s *session) scheduleCreateCommand() *cobra.Command {
 	var flags scheduleFlags
 	cmd := verb("create NAME KIND", "Create a schedule that starts jobs of a kind", nil)
-	ask := asksWhatIf(cmd)
+	ask, test := asksWhatIf(cmd), testsCall(cmd)
 	cmd.Long = cmd.Short + ". Set exactly one of --cron, --every, --delay, --daily and --at."
 	cmd.Example = "  fairlead schedule create nightly report --daily 03:00 --timezone Europe/Paris --args '{\"n\":1}'\n" +
 		"  fairlead schedule create poll http --every 30s --overlap-action skip --args @call.json"
@@ -46,8 +46,13 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, nil, wanted)
-		if *ask {
+		switch {
+		case *ask && *test:
+			return Usagef("specify at most one of --what-if and --test")
+		case *ask:
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{Schedule: wanted})
+		case *test:
+			return c.printTested(c.schedules.TestScheduleDraft(ctx, wanted))
 		}
 		return c.printDetails(c.schedules.CreateSchedule(ctx, wanted))
 	})
@@ -59,7 +64,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 	var flags scheduleFlags
 	var cleared []string
 	cmd := verb("update NAME", "Change the given fields of a schedule", nil)
-	ask := asksWhatIf(cmd)
+	ask, test := asksWhatIf(cmd), testsCall(cmd)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		current, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
@@ -70,8 +75,13 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 			return err
 		}
 		flags.applyAlert(cmd, current.GetAlert(), change)
-		if *ask {
+		switch {
+		case *ask && *test:
+			return Usagef("specify at most one of --what-if and --test")
+		case *ask:
 			return c.whatIf(ctx, &fairleadv1.WhatIfChange{SchedulePatch: change})
+		case *test:
+			return c.printTested(c.schedules.TestScheduleDraft(ctx, change))
 		}
 		return c.printDetails(c.schedules.PatchSchedule(ctx, change))
 	})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,6 +53,13 @@ func TestACallIsTestedOnTheCommandLine(t *testing.T) {
 	r.typed(ExitOK, "schedule", "create", "tea", "http", "--daily", "16:00", "--args", `{"url":"`+target.URL+`/fine"}`)
 	r.says([]string{"success  yes", `"status":200`}, "schedule", "test", "tea")
 	r.fails(ExitJobFailed, "a run of schedule tea would fail too", "schedule", "test", "tea", "--args", `{"url":"`+target.URL+`/pot"}`)
+	r.says([]string{"success  yes", `"status":200`}, "schedule", "create", "cake", "http", "--daily", "16:00", "--args", `{"url":"`+target.URL+`/fine"}`, "--test")
+	r.fails(ExitNotFound, "cake", "schedule", "get", "cake")
+	r.fails(ExitJobFailed, "a run of schedule tea would fail too", "schedule", "update", "tea", "--args", `{"url":"`+target.URL+`/pot"}`, "--test")
+	r.fails(ExitUsage, "", "schedule", "update", "tea", "--every", "1h", "--test", "--what-if")
+	if got := fmt.Sprint(r.document("schedule", "get", "tea")); !strings.Contains(got, "/fine") {
+		t.Errorf("the schedule was changed: %s", got)
+	}
 	if jobs := r.document("job", "list")["items"]; jobs != nil && len(jobs.([]any)) > 0 {
 		t.Errorf("there are the jobs %v", jobs)
 	}

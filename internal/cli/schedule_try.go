@@ -21,12 +21,22 @@ func (s *session) scheduleTestCommand() *cobra.Command {
 				return err
 			}
 		}
-		tested, err := c.schedules.TestSchedule(ctx, request)
-		if err := c.printDetails(tested, err); err != nil || tested.GetSuccess() {
-			return err
-		}
-		return failf(ExitJobFailed, "the call failed; a run of schedule %s would fail too", c.args[0])
+		return c.printTested(c.schedules.TestSchedule(ctx, request))
 	})
 	cmd.Flags().StringVar(&args, "args", "", "input for this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	return cmd
+}
+
+// printTested prints a call that was made for a test. It returns an error if a run of the
+// schedule would fail.
+func (c *call) printTested(tested *fairleadv1.TestScheduleResponse, err error) error {
+	if err := c.printDetails(tested, err); err != nil || tested.GetSuccess() {
+		return err
+	}
+	return failf(ExitJobFailed, "the call failed; a run of schedule %s would fail too", c.args[0])
+}
+
+// testsCall adds the flag to test the HTTP call of a schedule instead of saving it.
+func testsCall(cmd *cobra.Command) *bool {
+	return cmd.Flags().Bool("test", false, "save nothing; make the HTTP call once, now, and show the response")
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Options contains functions that this package cannot implement itself.
+// Options contains the functions that the program must provide, because this package cannot
+// implement them.
 type Options struct {
 	// AddToken stores a token directly in a database, without a server. It returns the
 	// token and its secret.
@@ -25,7 +26,7 @@ type Options struct {
 	Database func(cmd *cobra.Command, args []string) error
 }
 
-// Commands returns all commands for users of a server.
+// Commands returns all commands that users run against a server.
 func Commands(options Options) []*cobra.Command {
 	s := &session{options: options}
 	return []*cobra.Command{

@@ -18,8 +18,8 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// OnlyCommands marks a command as a group of subcommands. Without arguments, it shows its
-// help; an unknown subcommand is a usage error, so that scripts notice it.
+// OnlyCommands marks cmd as a group of subcommands. Without arguments, the command shows its
+// help. An unknown subcommand is a usage error, which scripts can detect.
 func OnlyCommands(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -17,8 +17,8 @@ var (
 	aboutKey = regexp.MustCompile(`^(mapping key|duplicate key|unknown field) "[A-Za-z][A-Za-z0-9_-]{0,40}"( already defined at \[\d+:\d+\])?$`)
 )
 
-// YAMLMistake returns the position and the reason of an error in a YAML file. It does not
-// wrap the parser's error, which quotes the file, including passwords.
+// YAMLMistake returns the position and cause of an error in a YAML file. It does not wrap
+// the parser's error, which quotes the file and could expose passwords.
 func YAMLMistake(file string, err error) error {
 	var located yaml.Error
 	switch {

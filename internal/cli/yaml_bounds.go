@@ -20,8 +20,8 @@ const (
 	nodeBytes     = 16      // size counted for an element in addition to its text
 )
 
-// DecodeYAML decodes the only document of a YAML file. Its errors contain the name of the
-// file, and no value from it.
+// DecodeYAML decodes a YAML file that contains a single document. Its errors contain the
+// file's name, but none of the file's values.
 func DecodeYAML(file string, raw []byte, into any, options ...yaml.DecodeOption) error {
 	if err := checkYAML(file, raw); err != nil {
 		return err

@@ -41,7 +41,7 @@ func TestTheGoAPIKeepsWhatTheLastReleaseHad(t *testing.T) {
 	judge(t, "go: ", lost(before, now))
 }
 
-// lost are the lines that are there no more.
+// lost returns the lines that no longer exist.
 func lost(before, now []string) (gone []string) {
 	for _, line := range before {
 		if !slices.Contains(now, line) {
@@ -60,7 +60,7 @@ func TestTheSchemaKeepsWhatTheLastReleaseHad(t *testing.T) {
 	judge(t, "schema: ", schemaChanges(parseSchema(t, lastRelease(t, ".binpb")), parseSchema(t, now)))
 }
 
-// record writes what is now if this is a release.
+// record stores the current state if this is a release.
 func record(t *testing.T, ending string, content []byte) {
 	t.Helper()
 	if *release == "" {
@@ -106,7 +106,8 @@ func versionOf(file string) (numbers []int, ok bool) {
 	return numbers, len(numbers) == 3
 }
 
-// judge fails for changes that are not allowed, and for what is allowed and no change.
+// judge fails for changes that are not allowed, and for allowed changes that did not
+// happen.
 func judge(t *testing.T, kind string, changes []string) {
 	t.Helper()
 	allowed := allowances(t)
@@ -123,7 +124,7 @@ func judge(t *testing.T, kind string, changes []string) {
 	}
 }
 
-// allowances are the lines of allowed.txt. Each stands below a reason.
+// allowances returns the lines of allowed.txt. Each one follows a reason.
 func allowances(t *testing.T) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(records, "allowed.txt"))

@@ -40,8 +40,8 @@ func goAPI(t *testing.T) []string {
 	return slices.Compact(lines)
 }
 
-// compiled returns where the compiler has put what it knows of packages, and which of
-// them are public.
+// compiled returns the files with the compiler's export data of packages, and which
+// packages are public.
 func compiled(t *testing.T) (exports map[string]string, public []string) {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}\t{{.Dir}}", "./...")
@@ -108,8 +108,8 @@ func packageAPI(pkg *types.Package) (lines []string) {
 	return lines
 }
 
-// typeAPI lists a type, its exported fields and its exported methods, also those of what
-// it embeds.
+// typeAPI lists a type, its exported fields and its exported methods, including those of
+// embedded types.
 func typeAPI(object *types.TypeName, add func(format string, args ...any)) {
 	name := object.Name()
 	if object.IsAlias() {
@@ -151,7 +151,8 @@ func typeAPI(object *types.TypeName, add func(format string, args ...any)) {
 	}
 }
 
-// signature is a function's type without the names of parameters, which callers do not see.
+// signature returns a function's type without the names of parameters, which callers do not
+// see.
 func signature(s *types.Signature) string {
 	unnamed := func(tuple *types.Tuple) *types.Tuple {
 		var vars []*types.Var
@@ -179,7 +180,7 @@ func text(t types.Type) string {
 	return types.TypeString(t, short)
 }
 
-// short is the path of a package within the module.
+// short returns the path of a package within the module.
 func short(p *types.Package) string {
 	if p.Path() == module {
 		return p.Name()

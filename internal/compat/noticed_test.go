@@ -48,7 +48,7 @@ func set(file *descriptorpb.FileDescriptorProto) *descriptorpb.FileDescriptorSet
 	return &descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{file}}
 }
 
-// example is a small schema.
+// example returns a small schema.
 func example() *descriptorpb.FileDescriptorProto {
 	return &descriptorpb.FileDescriptorProto{
 		Name: proto.String("example.proto"), Package: proto.String("fairlead.v1"), Syntax: proto.String("proto3"),

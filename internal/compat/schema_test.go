@@ -49,7 +49,7 @@ func schemaChanges(before, now *protoregistry.Files) (changes []string) {
 	return d.changes
 }
 
-// difference collects what is missing or different now.
+// difference collects missing and changed elements.
 type difference struct {
 	now     *protoregistry.Files
 	changes []string
@@ -106,7 +106,7 @@ func (d *difference) field(old protoreflect.FieldDescriptor, now protoreflect.Fi
 	}
 }
 
-// fieldType is what the value of a field looks like to callers.
+// fieldType describes the value of a field as callers see it.
 func fieldType(f protoreflect.FieldDescriptor) string {
 	kind := f.Kind().String()
 	switch {
@@ -170,7 +170,7 @@ func (d *difference) services(list protoreflect.ServiceDescriptors) {
 	}
 }
 
-// methodType is what a method takes and answers.
+// methodType describes the request and response of a method.
 func methodType(m protoreflect.MethodDescriptor) string {
 	stream := func(streaming bool, message protoreflect.MessageDescriptor) string {
 		if streaming {
@@ -181,7 +181,7 @@ func methodType(m protoreflect.MethodDescriptor) string {
 	return stream(m.IsStreamingClient(), m.Input()) + " to " + stream(m.IsStreamingServer(), m.Output())
 }
 
-// routes are the HTTP methods and paths of a method.
+// routes returns the HTTP methods and paths of a method.
 func routes(m protoreflect.MethodDescriptor) (all []string) {
 	rule, _ := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
 	if rule == nil {

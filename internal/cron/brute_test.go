@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
-// TestEverySecondOfDaysWithChanges compares with what is found by looking at
-// every second of three days.
+// TestEverySecondOfDaysWithChanges compares the results with a search of every second of
+// three days.
 func TestEverySecondOfDaysWithChanges(t *testing.T) {
 	for _, window := range []struct{ zone, day string }{
 		{"UTC", "2024-02-28"},

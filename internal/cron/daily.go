@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Daily is a set of times of day, created by ParseDaily. It follows the same rules as
-// expressions with fixed hours. The zero value is never due.
+// Daily is a set of times of day, created by ParseDaily. When the clocks change, it follows
+// the same rules as expressions with fixed hours. The zero value is never due.
 type Daily struct {
 	seconds []int32 // seconds of the day, sorted, without duplicates
 }
 
-// ParseDaily parses times of day such as "03:00, 15:30" or "23:59:30".
+// ParseDaily parses a list of times of day, such as "03:00, 15:30" or "23:59:30".
 func ParseDaily(text string) (Daily, error) {
 	if len(text) > longestText {
 		return Daily{}, tooLong(text)
@@ -55,10 +55,10 @@ func timeOfDay(text string) (second int, ok bool) {
 	return clock(hms[0], hms[1], hms[2]), true
 }
 
-// String returns the normal form of the times.
+// String returns the times in normal form: sorted and separated by commas.
 func (d Daily) String() string { return strings.Join(d.times(), ",") }
 
-// Describe describes the times in English.
+// Describe returns an English description of the times.
 func (d Daily) Describe() string {
 	if len(d.seconds) == 0 {
 		return "never"
@@ -82,8 +82,8 @@ func timeText(second int) string {
 	return fmt.Sprintf("%02d:%02d:%02d", second/3600, second/60%60, second%60)
 }
 
-// Next returns the first instant after the given one at which a time is due in a zone, or
-// the zero time if there is none. A nil zone means UTC.
+// Next returns the first instant after the given instant at which a time of day is due in
+// zone. It returns the zero time if no such instant exists. A nil zone means UTC.
 func (d Daily) Next(after time.Time, zone *time.Location) time.Time {
 	now := max(after.Unix(), zeroTime)
 	if now >= endOfTime || len(d.seconds) == 0 {
@@ -94,8 +94,8 @@ func (d Daily) Next(after time.Time, zone *time.Location) time.Time {
 	return answer(found, ok, zone)
 }
 
-// Prev returns the last instant before the given one at which a time is due in a zone, or
-// the zero time if there is none.
+// Prev returns the last instant before the given instant at which a time of day is due in
+// zone. It returns the zero time if no such instant exists. A nil zone means UTC.
 func (d Daily) Prev(before time.Time, zone *time.Location) time.Time {
 	until := min(lastSecondBefore(before), endOfTime-1)
 	if until <= zeroTime || len(d.seconds) == 0 {

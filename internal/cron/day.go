@@ -6,18 +6,16 @@ import "time"
 // by their dates: a stretch of time in which clocks certainly show the same day ends with
 // the day or with a clock change.
 
-// DayEnds returns the end of the stretch from an instant on in which the clocks of its zone
-// certainly show the same day as at the instant. The time after it may belong to the same
-// day.
+// DayEnds returns the end of the period, starting at t, during which the local date cannot
+// change. The time after it may still be part of the same day.
 func DayEnds(t time.Time) time.Time {
 	s := stretchAt(t.Unix(), t.Location())
 	_, second := split(t.Unix() + s.offset)
 	return time.Unix(min(t.Unix()+int64(secondsPerDay-second), s.end), 0).In(t.Location())
 }
 
-// DayBegan returns the start of the stretch up to an instant in which the clocks of its
-// zone certainly show the same day as at the instant. The time before it may belong to the
-// same day.
+// DayBegan returns the start of the period, ending at t, during which the local date cannot
+// change. The time before it may still be part of the same day.
 func DayBegan(t time.Time) time.Time {
 	_, offset := t.Zone()
 	_, second := split(t.Unix() + int64(offset))

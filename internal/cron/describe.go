@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Describe describes the due times of the expression in English.
+// Describe returns an English description of the expression's due times.
 func (e Expr) Describe() string {
 	switch {
 	case e.every > 0:

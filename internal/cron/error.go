@@ -2,7 +2,8 @@ package cron
 
 import "fmt"
 
-// A SyntaxError describes a text that cannot be parsed, or that would never be due.
+// A SyntaxError describes why a text is not a valid expression: either the text cannot be
+// parsed, or the expression would never be due.
 type SyntaxError struct {
 	Field    string // name of the field, such as "day of month"; empty = the whole text
 	Position int    // position of the field, starting at 1

@@ -10,7 +10,8 @@ const (
 	longestInterval  = horizonYears * 366 * 24 * time.Hour
 )
 
-// Every returns the expression of an interval: whole milliseconds, at least one second.
+// Every returns the expression for an interval. The interval must be at least one second and a
+// whole number of milliseconds.
 func Every(interval time.Duration) (Expr, error) {
 	var problem string
 	switch {
@@ -26,12 +27,12 @@ func Every(interval time.Duration) (Expr, error) {
 	return Expr{}, &SyntaxError{Part: interval.String(), Column: 1, Problem: problem}
 }
 
-// Interval returns the interval of an expression, or 0 if it is not an interval.
+// Interval returns the expression's interval, or 0 if the expression is not an interval.
 func (e Expr) Interval() time.Duration { return e.every }
 
-// NextEvery returns the first instant after the given one that is a multiple of the
-// interval after the anchor, counting the anchor itself. It returns the zero time if the
-// expression is not an interval.
+// NextEvery returns the first instant after the given instant that is a whole number of
+// intervals after anchor. The anchor itself is included. NextEvery returns the zero time if
+// the expression is not an interval.
 func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	switch {
 	case e.every == 0 || !counts(anchor) || after.Unix() >= endOfTime:
@@ -43,8 +44,9 @@ func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	}
 }
 
-// PrevEvery returns the last instant before the given one that is a multiple of the
-// interval after the anchor, or the zero time if there is none.
+// PrevEvery returns the last instant before the given instant that is a whole number of
+// intervals after anchor. The anchor itself is included. PrevEvery returns the zero time if no such
+// instant exists or the expression is not an interval.
 func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
 	if e.every == 0 || !counts(anchor) || !anchor.Before(before) {
 		return time.Time{}

@@ -12,9 +12,9 @@ type Expr struct {
 	always                          bool // whether it follows real time instead of times of day
 }
 
-// Next returns the first instant after the given one at which the expression is due in a
-// zone, or the zero time if there is none within eight years. A nil zone means UTC.
-// Intervals count from the zero time; NextEvery counts from another anchor.
+// Next returns the first instant after the given instant at which the expression is due in
+// zone. It returns the zero time if the expression is not due within eight years. A nil zone
+// means UTC. Intervals count from the zero time; use NextEvery for a different anchor.
 func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
 	zone = orUTC(zone)
 	if e.every > 0 {
@@ -34,8 +34,9 @@ func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
 	return answer(t, ok, zone)
 }
 
-// Prev returns the last instant before the given one at which the expression is due in a
-// zone, or the zero time if there is none within eight years. It mirrors Next.
+// Prev returns the last instant before the given instant at which the expression is due in
+// zone. It returns the zero time if the expression was not due within the preceding eight
+// years. It mirrors Next.
 func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
 	zone = orUTC(zone)
 	if e.every > 0 {
@@ -55,8 +56,8 @@ func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
 	return answer(t, ok, zone)
 }
 
-// Between returns the instants in [from, to) at which the expression is due in a zone: the
-// first ones, up to limit.
+// Between returns the first instants in [from, to) at which the expression is due in zone, at
+// most limit of them.
 func (e Expr) Between(from, to time.Time, zone *time.Location, limit int) []time.Time {
 	return Between(e.Timer(zone, time.Time{}), from, to, limit)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// TestEveryMinuteAroundChangesOfAllZones compares with what is found by looking at
-// every minute of six days around a change of clocks that is drawn from all zones.
+// TestEveryMinuteAroundChangesOfAllZones compares the results with a search of every minute
+// of six days around a random clock change of any zone.
 func TestEveryMinuteAroundChangesOfAllZones(t *testing.T) {
 	names := strings.Fields(zoneNames)
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")

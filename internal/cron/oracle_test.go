@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// randomInstant is an instant of the years 2000 to 2059.
+// randomInstant returns an instant in the years 2000 to 2059.
 func randomInstant(draw lot) time.Time {
 	return time.Date(2000+draw(60), 1, 1, 0, 0, draw(366*86400), draw(2)*draw(1e9), time.UTC)
 }
 
-// TestRobfigAgrees compares with robfig/cron in UTC, where no clocks are changed.
-// Left out is what it does not know (7, L, W and #). It gives up after five
-// years instead of eight and accepts what never fires.
+// TestRobfigAgrees compares the results with robfig/cron in UTC, which has no clock
+// changes. It omits features unknown to robfig/cron (7, L, W and #). robfig/cron gives up
+// after five years instead of eight, and accepts expressions that never fire.
 func TestRobfigAgrees(t *testing.T) {
 	t.Parallel()
 	reader := robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)

@@ -21,7 +21,7 @@ var shorthands = map[string]string{
 	"@HOURLY":   "0 0 * * * *",
 }
 
-// Parse parses an expression. It returns a *SyntaxError for an invalid one.
+// Parse parses an expression. It returns a *SyntaxError if the expression is invalid.
 func Parse(text string) (Expr, error) {
 	if len(text) > longestText {
 		return Expr{}, tooLong(text)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String returns the normal form of the expression: six fields, or @every and the interval.
-// Parsing it returns an equal expression.
+// String returns the expression in normal form: six fields, or @every followed by the
+// interval. Parsing the result returns an equal expression.
 func (e Expr) String() string {
 	if e.every > 0 {
 		return "@every " + intervalText(e.every.String())

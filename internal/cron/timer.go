@@ -8,8 +8,8 @@ type Timer interface {
 	Next(after time.Time) time.Time
 }
 
-// Timer returns the timer of the expression in a zone. Intervals count from the anchor
-// instead.
+// Timer returns a timer that is due when the expression is due in zone. If the expression is
+// an interval, it counts from anchor.
 func (e Expr) Timer(zone *time.Location, anchor time.Time) Timer {
 	if e.every > 0 {
 		return interval{e, orUTC(zone), anchor}
@@ -17,7 +17,7 @@ func (e Expr) Timer(zone *time.Location, anchor time.Time) Timer {
 	return zoned[Expr]{e, zone}
 }
 
-// Timer returns the timer of the times of day in a zone.
+// Timer returns a timer that is due at each of the times of day in zone.
 func (d Daily) Timer(zone *time.Location) Timer { return zoned[Daily]{d, zone} }
 
 // zoned binds a type that depends on a zone to one.
@@ -43,7 +43,7 @@ func (i interval) Next(after time.Time) time.Time {
 	return i.expr.NextEvery(i.anchor, after).In(i.zone)
 }
 
-// Between returns the instants of a timer in [from, to): the first ones, up to limit.
+// Between returns the first due instants of timer in [from, to), at most limit of them.
 func Between(timer Timer, from, to time.Time, limit int) []time.Time {
 	var found []time.Time
 	for t := timer.Next(from.Add(-1)); len(found) < limit && !t.IsZero() && t.Before(to); t = timer.Next(t) {

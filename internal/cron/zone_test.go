@@ -47,8 +47,8 @@ func changesOf(zone *time.Location, from, to time.Time) []time.Time {
 	return found
 }
 
-// changingZones are the zones whose clocks are changed in the years of the test,
-// one of each kind, with the changes.
+// changingZones returns zones with clock changes in the years of the test, one of each
+// kind, with the changes.
 func changingZones(t *testing.T) map[*time.Location][]time.Time {
 	t.Helper()
 	zones, seen := map[*time.Location][]time.Time{}, map[string]bool{}
@@ -296,7 +296,7 @@ func TestTheLastDayOfALeapYear(t *testing.T) {
 	}
 }
 
-// ruled is a zone that has only a rule and no table of changes.
+// ruled returns a zone that has only a rule and no table of changes.
 func ruled(t *testing.T, rule string) *time.Location {
 	t.Helper()
 	name, _, _ := strings.Cut(rule, "-")

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Check returns ErrConflict if an object that does not belong to the demo uses one of its
-// names. It stores nothing.
+// Check returns ErrConflict if an object that does not belong to the demo has a name that
+// the demo needs. It stores nothing.
 func (d *Demo) Check(ctx context.Context) error {
 	own, taken, err := d.taken(ctx)
 	if err != nil || len(taken) == 0 {

@@ -17,12 +17,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Clear deletes the demo, which consists of all objects of its tenants, and nothing else.
-// It reports its actions as lines of text. Without a demo it does nothing. It returns
-// ErrConflict, before it deletes anything, while a node runs the demo or another object
-// depends on it.
+// Clear deletes the demo: all objects that belong to the demo's tenants, and nothing else.
+// It calls report with a line of text for each action. If there is no demo, Clear does
+// nothing. It returns ErrConflict, before deleting anything, while a node runs the demo or
+// another object depends on it.
 //
-// The store's permanent records stay: entries of the audit log, and used IDs.
+// The store's permanent records remain: audit log entries and used IDs.
 func Clear(ctx context.Context, store driver.Store, report func(line string)) error {
 	c := &clearing{Demo: New(store, Options{}), report: report}
 	var err error

@@ -15,12 +15,12 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Options configures a demo. The zero value works.
+// Options configures a demo. The zero value is valid.
 type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }
 
-// Demo is the demo on one store.
+// Demo manages the demo data in one store.
 type Demo struct {
 	store     driver.Store
 	jobs      *fairlead.Client
@@ -30,7 +30,7 @@ type Demo struct {
 	log       *slog.Logger
 }
 
-// New returns a demo. It stores nothing.
+// New returns the demo for a store. It stores nothing.
 func New(store driver.Store, options Options) *Demo {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
@@ -41,7 +41,7 @@ func New(store driver.Store, options Options) *Demo {
 	}
 }
 
-// Declare stores the objects of the demo, or restores their declared state. Call Check
+// Declare stores the demo's objects, or restores them to their declared state. Call Check
 // first.
 func (d *Demo) Declare(ctx context.Context) error {
 	own, _, err := ownTenants(ctx, d.jobs)
@@ -65,7 +65,8 @@ func (d *Demo) Declare(ctx context.Context) error {
 	return nil
 }
 
-// Run creates jobs, starts batches and sweeps, and deletes old data, until ctx ends.
+// Run keeps the demo active until ctx ends: it creates jobs, starts batches and sweeps, and
+// deletes old data.
 func (d *Demo) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { d.repeat(ctx, "tend", 10*time.Second, d.tend) })

@@ -47,12 +47,12 @@ func (w *world) must(err error) {
 	}
 }
 
-// later is the demo as it is after some time.
+// later returns the demo at a later time.
 func (w *world) later(by time.Duration) *Demo {
 	return New(ahead{w.store, by}, Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// runNode is a node with the demo's kinds, until the test ends.
+// runNode runs a node with the demo's kinds until the test ends.
 func (w *world) runNode() {
 	w.Helper()
 	mux, quiet := fairlead.NewMux(), slog.New(slog.DiscardHandler)

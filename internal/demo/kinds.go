@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
-// Register adds the handlers of the demo's jobs to a node's mux. It must be called before
-// the node starts.
+// Register registers handlers for the demo's jobs with a node's mux. It must be called
+// before the node starts.
 func (d *Demo) Register(mux *fairlead.Mux, options items.Options) {
 	fairlead.NewKind[invoice](invoiceKind).Handle(mux, sendInvoice)
 	fairlead.NewKind[feed](importKind).HandleWith(mux, fairlead.HandlerOptions{MaxAttempts: 3, Retry: fairlead.Exponential(4*time.Second, 30*time.Second)}, importFeed)

@@ -47,8 +47,8 @@ const (
 	itemKind      = "demo.thumbnail"
 )
 
-// TargetAddress is the host and port in the demo's HTTP calls. No resolver knows the host:
-// a node with the demo directs these calls to its own Target.
+// TargetAddress is the host and port that the demo's HTTP calls use. No resolver knows the
+// host: a node that runs the demo redirects these calls to its own Target.
 const TargetAddress = "sample-target.invalid:80"
 
 // targetURL returns the URL of a path of the Target.

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A Target is the service that the demo's HTTP calls reach: it answers immediately, slowly,
-// later through a callback, never, or with occasional errors.
+// A Target is the service that receives the demo's HTTP calls. It responds to them
+// immediately, slowly, later through a callback, or never, and sometimes with an error.
 type Target struct {
 	mux    *http.ServeMux
 	client *http.Client
@@ -39,8 +39,8 @@ func NewTarget() *Target {
 	return t
 }
 
-// SetService sets the URL of the service that receives callbacks. The target makes no calls
-// to other URLs, whatever a request contains.
+// SetService sets the URL of the service that receives callbacks. The target never calls any
+// other URL, regardless of what a request contains.
 func (t *Target) SetService(service string) error {
 	parsed, err := url.Parse(service)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Target) Close() {
 	t.answers.Wait()
 }
 
-// ServeHTTP answers a call.
+// ServeHTTP responds to one of the demo's calls.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.mux.ServeHTTP(w, r) }
 
 func (t *Target) sync(w http.ResponseWriter, _ *http.Request) {

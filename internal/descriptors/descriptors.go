@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// Exhausted reports whether an operation failed because this process, or its machine, has
-// reached its limit of open files and connections. In that case neither the job nor its
-// target is at fault.
+// Exhausted reports whether err was caused by this process or machine reaching its limit of
+// open files and connections. In that case neither the job nor its target is at fault.
 func Exhausted(err error) bool {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return true

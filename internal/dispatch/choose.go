@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Ask contains the limits of a claim.
+// Ask specifies how many jobs a claim may take.
 type Ask struct {
 	Max   int            // maximum number of jobs
 	Rooms map[string]int // kind → maximum number of its jobs; other kinds are limited only by Max
 }
 
-// Pick is a job to take.
+// Pick is a job that a claim takes.
 type Pick struct {
 	Lane *Lane
 	Key
@@ -21,13 +21,13 @@ type Pick struct {
 const mostHungry = 256
 
 // Choose picks the jobs that a claim takes, in order. Tenants below their minimum go first,
-// up to the minimum; then all jobs go by their keys, and those of a fair scope by their
-// shares. A job that only other nodes can run is not picked but counts, so that its slot
-// stays free.
+// up to that minimum. The remaining jobs are ordered by key, or, within a fair scope, by
+// share. A job that only other nodes can run is not picked, but counts against the limits so
+// that its slot stays free.
 //
-// If the order is unknown because not enough jobs of some lanes are known, Choose picks
-// nothing and returns these lanes: the caller must read more of their jobs and call Choose
-// again.
+// If the order cannot be determined because too few jobs of some lanes are known, Choose
+// picks nothing and returns these lanes as hungry. The caller must read more of their jobs
+// and call Choose again.
 func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	c := newChoice(ask)
 	if hungry, _ = c.run(lanes); hungry != nil {
@@ -36,9 +36,9 @@ func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 	return c.picks, nil
 }
 
-// ChooseReading chooses like Choose, for a caller that can cheaply read lanes one by one:
-// read adds the next jobs of a lane, or the information that there are none. It is only
-// called for lanes that are needed.
+// ChooseReading chooses like Choose, for a caller that can read individual lanes cheaply. It
+// calls read only for lanes that it needs. read adds a lane's next jobs, or records that the
+// lane has no more jobs.
 func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, error) {
 	c := newChoice(ask)
 	c.read = read

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// world is lanes with all their jobs, of which Choose is told a part.
+// world contains lanes with all their jobs. Choose knows only some of them.
 type world struct {
 	lanes []*Lane
 	jobs  map[*Lane][]Key

@@ -28,7 +28,7 @@ func newBacklog(parties ...Party) *backlog {
 	return b
 }
 
-// add gives a party a lane whose jobs are acceptable from a time on.
+// add gives a party a lane whose jobs are acceptable from a certain time.
 func (b *backlog) add(p Party, startBy int64) *Lane {
 	lane := &Lane{ID: int32(len(b.lanes) + 1), All: true}
 	for range manyJobs {

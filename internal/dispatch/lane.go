@@ -5,16 +5,17 @@ import (
 	"math"
 )
 
-// Key is the position of a ready job among all.
+// Key is a ready job's position in the order of all ready jobs.
 type Key struct {
 	Turn        int16 // negated priority: small values go first
 	StartBy, ID int64
 }
 
-// Front comes before every key.
+// Front precedes every other key.
 var Front = Key{Turn: math.MinInt16, StartBy: math.MinInt64, ID: math.MinInt64}
 
-// Compare compares two keys.
+// Compare returns a negative number if k comes before other, a positive number if it comes
+// after other, and zero if the keys are equal.
 func (k Key) Compare(other Key) int {
 	switch {
 	case k.Turn != other.Turn:
@@ -26,11 +27,11 @@ func (k Key) Compare(other Key) int {
 	}
 }
 
-// Next returns the first key that can follow.
+// Next returns the smallest key with the same priority and StartBy that can follow k.
 func (k Key) Next() Key { return Key{Turn: k.Turn, StartBy: k.StartBy, ID: k.ID + 1} }
 
-// Lane is a lane with its known ready jobs. All of them are under the same limits, so a
-// claim takes the first few jobs of a lane or none.
+// Lane is a lane with those of its ready jobs that are known. The same limits apply to all
+// of its jobs, so a claim takes either the lane's first few jobs or none.
 type Lane struct {
 	ID     int32
 	Kind   string
@@ -50,7 +51,7 @@ type Lane struct {
 	Others *Others
 }
 
-// Others is a set of nodes that serve the same lanes.
+// Others is a set of other nodes that serve the same lanes.
 type Others struct {
 	Idle int // number of jobs that they could start now
 }

@@ -5,17 +5,18 @@ import (
 	"sync"
 )
 
-// Ledger records the tenants' past starts in fair scopes, from the point of view of one
-// node: its own starts exactly, those of other nodes as last read.
+// Ledger records the tenants' past starts in fair scopes as seen by one node: its own starts
+// exactly, and other nodes' starts as last read.
 //
-// Every account has two sums of starts times their cost by weight. had counts the starts of
-// all nodes. lead determines claims: it contains the node's own starts since the last
-// Refresh, and the node's part of the account's lead at that time. Every node compensates
-// only its part: if each of several nodes compensated the whole, they would overshoot.
+// Every account has two sums, in which each start is multiplied by its cost. The cost
+// depends on the account's weight. had counts the starts of all nodes. lead decides which
+// jobs are claimed: it consists of the node's own starts since the last Refresh, and the
+// node's part of the account's lead at that time. Each node compensates only for its own
+// part. If several nodes each compensated for the whole lead, together they would overshoot.
 //
-// A claim raises the tenants that it finds to the minimum of those found by the previous
-// claim: a tenant that comes back, or was at its cap, starts level with the others and has
-// saved nothing up. A lead never exceeds the starts within a minute.
+// A claim raises the tenants that it finds to the minimum of the tenants found by the
+// previous claim. A tenant that returns, or that was at its cap, therefore starts level with
+// the others and has not saved up any starts. A lead never exceeds the starts of one minute.
 type Ledger struct {
 	mu        sync.Mutex
 	bucket    int64
@@ -56,7 +57,7 @@ type counted struct {
 	bucket        int64
 }
 
-// Count is the number of a tenant's jobs started in a bucket.
+// Count is the number of jobs that were started for one tenant in one bucket.
 type Count struct {
 	Scope, Tenant string
 	Bucket        int64
@@ -69,19 +70,19 @@ func NewLedger() *Ledger {
 	return &Ledger{scopes: map[string]*scope{}, own: map[counted]int64{}, unread: map[counted]bool{}, others: map[counted]int64{}}
 }
 
-// Shares contains the shares of one claim.
+// Shares holds the shares that one claim uses.
 type Shares struct {
 	ledger *Ledger
 	known  map[Party]*Share
 	wholes map[Party]*Share // families and scopes, with some fields empty
 }
 
-// Open returns the current shares.
+// Open returns the ledger's shares for one claim.
 func (l *Ledger) Open() *Shares {
 	return &Shares{ledger: l, known: map[Party]*Share{}, wholes: map[Party]*Share{}}
 }
 
-// Of returns the share of a party.
+// Of returns the share of party p.
 func (s *Shares) Of(p Party) *Share {
 	if share := s.known[p]; share != nil {
 		return share
@@ -112,8 +113,8 @@ func (s *Shares) whole(name Party, fill func(*Share)) *Share {
 	return share
 }
 
-// Charge records the starts of a claim that read only few lanes. It does not change which
-// tenants have jobs.
+// Charge records the jobs started by a claim that read only a few lanes. It does not change
+// which tenants count as having jobs.
 func (s *Shares) Charge(started map[Party]int) {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
@@ -122,7 +123,8 @@ func (s *Shares) Charge(started map[Party]int) {
 	}
 }
 
-// Close records the findings and starts of a claim that read all lanes of its node.
+// Close records the lanes found and the jobs started by a claim that read all of its node's
+// lanes.
 func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
 	found := map[Party]bool{}
 	for _, lane := range lanes {

@@ -2,8 +2,8 @@ package dispatch
 
 import "maps"
 
-// Copy returns an independent copy of the ledger. Callers that only ask what claims would
-// do must not create accounts in the ledger of real claims.
+// Copy returns an independent copy of the ledger. Callers that only simulate claims use a
+// copy, because they must not create accounts in the ledger that real claims use.
 func (l *Ledger) Copy() *Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package dispatch
 
 import "math"
 
-// Unread returns the starts of this node that other nodes cannot have read yet, as totals
-// of their buckets.
+// Unread returns the starts of this node that other nodes cannot have read yet. Each Count
+// is the total for its bucket.
 func (l *Ledger) Unread() []Count {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -14,7 +14,7 @@ func (l *Ledger) Unread() []Count {
 	return counts
 }
 
-// Written records that other nodes can read these counts.
+// Written records that other nodes can now read counts.
 func (l *Ledger) Written(counts []Count) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,10 +25,10 @@ func (l *Ledger) Written(counts []Count) {
 	}
 }
 
-// Refresh adds the starts of other nodes in the current bucket and the one before, and
-// begins the current bucket. It does not charge what the first Refresh reads, because the
-// node was not there to share it. party returns the party of a tenant in a scope; it is
-// called for those that must be charged.
+// Refresh adds the jobs that other nodes started in the current and the previous bucket, and
+// makes bucket the current one. The first Refresh does not charge these starts, because the
+// node was not yet running when they were shared out. For every tenant that must be charged,
+// Refresh calls party to get the tenant's party in the scope.
 func (l *Ledger) Refresh(bucket int64, others []Count, party func(scope, tenant string) Party) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

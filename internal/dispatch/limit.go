@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Limit contains what a cap and a rate leave to a claim. The claim has locked it, so no
-// other claim starts jobs under it at the same time.
+// Limit is a cap and a rate with their current usage. The claim holds a lock on it, so no
+// concurrent claim starts jobs under it.
 type Limit struct {
 	ID  int32
 	Cap int // jobs that run or wait for a callback concurrently; zero = unlimited
@@ -19,8 +19,8 @@ type Limit struct {
 	Tokens float64 // number of saved-up starts
 }
 
-// Refill adds the tokens of a period, up to the burst. It adds none if the clock was set
-// back.
+// Refill adds the tokens for the elapsed time, up to Burst. It adds none if the clock was
+// set back.
 func (l *Limit) Refill(elapsed time.Duration) {
 	if l.Rate <= 0 {
 		return
@@ -28,7 +28,7 @@ func (l *Limit) Refill(elapsed time.Duration) {
 	l.Tokens = min(float64(l.Burst), l.Tokens+max(0, elapsed.Seconds())*l.Rate)
 }
 
-// Room returns the number of jobs that may start now.
+// Room returns the number of jobs that may start now under this limit.
 func (l *Limit) Room() int {
 	room := math.MaxInt
 	if l.Cap > 0 {
@@ -40,14 +40,15 @@ func (l *Limit) Room() int {
 	return room
 }
 
-// Full reports whether the number of running jobs has reached the cap.
+// Full reports whether the number of jobs that hold the limit has reached Cap.
 func (l *Limit) Full() bool { return l.Cap > 0 && l.Used >= l.Cap }
 
-// NextToken returns the time until a start is saved up, or zero if there is one.
+// NextToken returns the time until at least one start is saved up, or zero if one already
+// is.
 func (l *Limit) NextToken() time.Duration { return l.TokenAfter(0) }
 
-// TokenAfter returns the time until a start is saved up in addition to those for the given
-// number of jobs.
+// TokenAfter returns the time until enough starts have been saved up for the given number of
+// jobs plus one.
 func (l *Limit) TokenAfter(jobs int) time.Duration {
 	need := float64(jobs) + 1
 	if l.Rate <= 0 || l.Tokens >= need {

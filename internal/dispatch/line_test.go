@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkChooseWithManyFairScopes is a claim of 500 jobs where each queue shares its
-// starts among two tenants of its own.
+// BenchmarkChooseWithManyFairScopes measures a claim of 500 jobs where each queue shares
+// its starts among two tenants of its own.
 func BenchmarkChooseWithManyFairScopes(b *testing.B) {
 	for _, queues := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint(queues), func(b *testing.B) {
@@ -30,8 +30,8 @@ func BenchmarkChooseWithManyFairScopes(b *testing.B) {
 	}
 }
 
-// BenchmarkChooseWhereLanesClose is a claim of 500 jobs where each closes its tenant, which
-// shares the starts of its family with one other.
+// BenchmarkChooseWhereLanesClose measures a claim of 500 jobs where each job closes its
+// tenant, which shares the starts of its family with one other tenant.
 func BenchmarkChooseWhereLanesClose(b *testing.B) {
 	for _, families := range []int{250, 1000, 5000} {
 		b.Run(fmt.Sprint(families), func(b *testing.B) {

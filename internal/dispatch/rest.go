@@ -5,26 +5,29 @@ import (
 	"math"
 )
 
-// ByShare compares two lanes of fair scopes with known first keys, in approximately the
-// order of a choice: a caller with very many lanes reads the first ones.
+// ByShare compares two lanes in fair scopes by their shares and first keys. The resulting
+// order approximates the order in which Choose takes jobs. A caller with very many lanes
+// reads only the first lanes in this order.
 func ByShare(a *Share, from Key, b *Share, other Key) int {
 	return cmp.Or(cmp.Compare(from.Turn, other.Turn), cmp.Compare(a.Of.Had, b.Of.Had), from.Compare(other))
 }
 
-// Rests stand for the lanes of fair scopes that were not read. A rest is created from the
-// first unread lane by ByShare of each scope, and no unread lane can come before it,
-// whatever the choice takes. For a family that was partly read, another rest stands for the
-// rest of the family, because the order of its tenants does not follow from where their
-// jobs begin. If a choice asks for a rest, its lanes must be read.
+// Rests stands for the lanes of fair scopes that were not read. For each scope, a rest is
+// created from the first unread lane in ByShare order. No unread lane can come before the
+// rest, whatever Choose takes. If only some lanes of a family were read, a separate rest
+// stands for the family's other lanes, because the order of its tenants does not follow from
+// the positions of their first jobs. If Choose needs a rest, the caller must read the lanes
+// behind it.
 //
-// The keys are scopes, and the families that were partly read; the lane is nil as long as
-// no lane is left out.
+// The map keys are scopes and partly read families. The value is nil as long as no lane has
+// been left out.
 type Rests map[*Share]*Lane
 
-// Read records that a lane was read. It must be called before all calls of Add.
+// Read records that a lane with this share was read. All calls of Read must come before the
+// first call of Add.
 func (r Rests) Read(share *Share) { r[share.Of] = nil }
 
-// Add adds a lane that was not read. The lanes of a scope must be added in order.
+// Add adds a lane that was not read. A scope's lanes must be added in ByShare order.
 func (r Rests) Add(share *Share, from Key) {
 	family := share.Of
 	rest, read := r[family]
@@ -49,7 +52,7 @@ func newRest(family *Share, had float64, from Key) *Lane {
 	return &Lane{From: from, rest: true, Share: &Share{Weight: math.MaxInt32, Had: had, Of: family}}
 }
 
-// Append adds the rests to the lanes of a choice.
+// Append appends the rests to lanes, for use with Choose.
 func (r Rests) Append(lanes []*Lane) []*Lane {
 	for _, rest := range r {
 		if rest != nil {
@@ -59,5 +62,5 @@ func (r Rests) Append(lanes []*Lane) []*Lane {
 	return lanes
 }
 
-// Has reports whether a lane is one of the rests.
+// Has reports whether lane is a rest.
 func (r Rests) Has(lane *Lane) bool { return lane.rest }

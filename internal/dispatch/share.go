@@ -11,9 +11,9 @@ const startCost = 232_792_560
 // several successive claims take the same jobs as a single one.
 func costOf(weight int) float64 { return max(1, math.Round(startCost/float64(max(1, weight)))) }
 
-// Share is a tenant's share of the starts in a fair scope: a queue, or all queues that
-// follow the cluster's order. Tenants share the starts of their family, which consists of
-// the tenants with the same parent, and families share the starts of the scope.
+// Share is a tenant's share of the starts in a fair scope. A fair scope is either a queue,
+// or all queues that follow the cluster's order. A family consists of the tenants with the
+// same parent. Tenants share their family's starts, and families share the scope's starts.
 type Share struct {
 	Weight int     // relative to others of the same whole; less than one counts as one
 	Had    float64 // starts times their Cost, since others of the same whole had none
@@ -22,10 +22,10 @@ type Share struct {
 	party Party // for tenants
 }
 
-// Cost returns the increase of Had by a start.
+// Cost returns the amount by which a start increases Had.
 func (s *Share) Cost() float64 { return costOf(s.Weight) }
 
-// Party is the tenant of a lane in a fair scope.
+// Party identifies a lane's tenant within a fair scope.
 type Party struct {
 	Scope  string // the queue, or empty for all queues that follow the cluster's order
 	Tenant string

@@ -2,7 +2,7 @@ package dispatch
 
 import "time"
 
-// Spent counts the picks under each limit.
+// Spent counts the picks that fall under each limit.
 func Spent(picks []Pick) map[*Limit]int {
 	spent := map[*Limit]int{}
 	for _, pick := range picks {
@@ -13,9 +13,10 @@ func Spent(picks []Pick) map[*Limit]int {
 	return spent
 }
 
-// NextToken returns the time, after the picks have started, until a job may start that only
-// a rate holds back. It is negative if there is none. It ignores jobs that wait for a slot,
-// because the call that frees one wakes the nodes.
+// NextToken returns the time until a job that is held back only by a rate may start,
+// assuming that the picks have started. The result is negative if there is no such job.
+// NextToken ignores jobs that wait for a slot, because the call that frees a slot wakes the
+// nodes.
 func NextToken(lanes []*Lane, picks []Pick) time.Duration {
 	spent, taken := Spent(picks), map[*Lane]int{}
 	for _, pick := range picks {

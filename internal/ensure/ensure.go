@@ -14,7 +14,8 @@ import (
 	"unicode"
 )
 
-// Difference is the callers' type for a field that was not as declared.
+// Difference is the caller's type for a field whose stored value differed from its declared
+// value.
 type Difference interface {
 	~struct {
 		Field string
@@ -23,8 +24,9 @@ type Difference interface {
 	}
 }
 
-// Retry calls f until it returns none of the given errors, which mean that a concurrent
-// change came first. It gives up after ten calls and returns the last error.
+// Retry calls f again while f returns one of the errors in overtaken. These errors mean that
+// a concurrent change came first. After ten calls, Retry gives up and returns the last
+// error.
 func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	const tries = 10
 	for try := 1; ; try++ {
@@ -35,10 +37,9 @@ func Retry[E any](f func() (E, error), overtaken ...error) (E, error) {
 	}
 }
 
-// Owned returns the fields that a declaration sets: those that are neither zero nor an
-// empty list or map, with the fields of nested structs listed individually. It leaves out
-// the given fields of the outer struct or of nested structs, such as "Job.ID", and
-// unexported fields.
+// Owned returns the paths of the fields that a declaration sets: those that are neither zero
+// nor an empty list or map. It lists the fields of nested structs individually. It omits
+// unexported fields and the paths in without, such as "Job.ID".
 func Owned(declared any, without ...string) []string {
 	return owned(reflect.ValueOf(declared), "", without)
 }
@@ -66,14 +67,14 @@ func empty(value reflect.Value) bool {
 	return value.IsZero()
 }
 
-// Copy copies fields from one struct to another.
+// Copy copies the fields at the given paths from one struct to another.
 func Copy[T any](into *T, from *T, paths []string) {
 	for _, path := range paths {
 		at(into, path).Set(at(from, path))
 	}
 }
 
-// Differences returns the fields in which two structs differ.
+// Differences returns the fields at the given paths in which two structs differ.
 func Differences[D Difference, T any](was, is *T, paths []string) (found []D) {
 	for _, path := range paths {
 		if before, after := at(was, path), at(is, path); !equal(before, after) {

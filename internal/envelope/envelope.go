@@ -14,13 +14,14 @@ type envelope struct {
 	Sealed []byte `json:"$sealed"`
 }
 
-// Name is the name of the only member.
+// Name is the name of the envelope's only member.
 const Name = "$sealed"
 
-// Put returns the envelope of sealed bytes.
+// Put returns an envelope that contains sealed.
 func Put(sealed []byte) (json.RawMessage, error) { return json.Marshal(envelope{sealed}) }
 
-// Take returns the sealed bytes of an envelope. It returns false for any other document.
+// Take returns the sealed bytes in an envelope. It returns false if the document is not an
+// envelope.
 func Take(document []byte) (sealed []byte, is bool) {
 	if head := document[:min(len(document), 2*len(Name)+4)]; !bytes.Contains(head, []byte(`"`+Name+`"`)) {
 		return nil, false
@@ -34,9 +35,8 @@ func Take(document []byte) (sealed []byte, is bool) {
 	return found.Sealed, true
 }
 
-// TooLong reports whether a document is longer than MaxArgs. It checks the size before
-// sealing, which increases the size by a third; package seal has already checked sealed
-// documents.
+// TooLong reports whether an unsealed document is longer than MaxArgs. It returns false for
+// a sealed document, whose size package seal checked before sealing made it a third longer.
 func TooLong(document []byte) bool {
 	if len(document) <= fairlead.MaxArgs {
 		return false
@@ -45,8 +45,8 @@ func TooLong(document []byte) bool {
 	return !is
 }
 
-// NormalizeJobs calls fairlead.NormalizeJobs for a store, which may receive jobs with
-// sealed args.
+// NormalizeJobs calls fairlead.NormalizeJobs for a store, which may receive jobs with sealed
+// args.
 func NormalizeJobs(jobs []*fairlead.Job) error {
 	for _, job := range jobs {
 		if job != nil && len(job.Args) > fairlead.MaxArgs && !TooLong(job.Args) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// Run runs a test with a new store of each database, which must implement S. The test
-// closes the store. Query timeouts are long enough for busy machines.
+// Run runs test with a new store in each database. The store must implement S, and test must
+// close it. Query timeouts are long enough for a busy machine.
 func Run[S any](t *testing.T, test func(t *testing.T, store S)) {
 	t.Helper()
 	for name, open := range map[string]func(t *testing.T) (any, error){

@@ -16,18 +16,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/usercache"
 )
 
-// Env is the environment variable that allows ("1") or forbids ("0") installing packages on
-// any machine.
+// Env is the environment variable that allows ("1") or forbids ("0") the installation of
+// packages on any machine.
 const Env = "INSTALL_DEPS"
 
-// Allowed returns nil if packages may be installed here, and otherwise an error with the
-// reason.
+// Allowed returns nil if packages may be installed on this machine, and otherwise an error
+// that states the reason.
 func Allowed() error {
 	return host{root: "/", euid: os.Geteuid(), getenv: os.Getenv, lookPath: exec.LookPath}.allowed()
 }
 
-// Packages installs Debian packages. It returns an error if that is not allowed. If several
-// processes call it, they install one after the other.
+// Packages installs Debian packages. It returns an error if installation is not allowed.
+// Concurrent calls from several processes take turns.
 func Packages(ctx context.Context, packages ...string) error {
 	if err := Allowed(); err != nil {
 		return err

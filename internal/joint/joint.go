@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Call performs a query on behalf of all callers that wait for its result. With any number
-// of callers, only one run is in progress at a time, with pauses between runs, so the load
-// caused by callers is limited. A caller never gets a result older than its call: it waits
-// for a run that begins after the call.
+// Call performs a query on behalf of all callers that wait for its result. However many
+// callers there are, only one run is in progress at a time, and there are pauses between
+// runs. This limits the load. A caller never receives a result older than its call, because
+// it waits for a run that begins after the call.
 type Call[T any] struct {
 	// Ask performs the query.
 	Ask func(ctx context.Context) (T, error)
@@ -42,9 +42,9 @@ type run[T any] struct {
 
 var errInterrupted = errors.New("the query was interrupted")
 
-// Do returns the result of a run that begins after the call. It returns the error of the
-// run, or the cause of ctx. A caller that executes the run on behalf of others returns
-// after the run even if its own ctx has ended.
+// Do returns the result of a run that begins after the call to Do. It returns the run's
+// error, or the cause of ctx if ctx ends first. If a caller executes the run on behalf of
+// others, Do returns to that caller only after the run, even if ctx has ended.
 func (c *Call[T]) Do(ctx context.Context) (answer T, err error) {
 	r, leads := c.join()
 	if leads {

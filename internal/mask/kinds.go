@@ -12,10 +12,10 @@ import (
 // call is the kind of HTTP calls, including messages of alerts.
 const call = "http"
 
-// Fields returns the confidential fields of a job of a kind: the declared ones, their names
-// in the record of a call, and headers of calls that contain secrets according to their
-// names. A job that calls the gate of a sweep contains the args of the sweep, but not its
-// kind: fields that are confidential for any sweep are treated as confidential.
+// Fields returns the confidential fields of a job of the given kind: the declared fields and,
+// for a call, the corresponding fields in the record of the call and the headers whose names
+// suggest that they contain secrets. A job that calls a sweep's gate contains the sweep's args
+// but not its kind, so its confidential fields include those of every kind of sweep.
 func Fields(declared map[string][]string, kind string, args json.RawMessage) []string {
 	switch kind {
 	case call, reserved.Shards + call:
@@ -36,7 +36,8 @@ func Fields(declared map[string][]string, kind string, args json.RawMessage) []s
 	return declared[kind]
 }
 
-// FieldsLike returns the confidential fields of all kinds with a prefix and a suffix.
+// FieldsLike returns the confidential fields of all kinds that have the given prefix and
+// suffix.
 func FieldsLike(declared map[string][]string, prefix, suffix string) (fields []string) {
 	for kind, some := range declared {
 		if strings.HasPrefix(kind, prefix) && strings.HasSuffix(kind, suffix) {

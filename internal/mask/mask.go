@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Masked replaces a confidential value.
+// Masked is the text that replaces a confidential value.
 const Masked = "***"
 
-// Documents lists the documents with which paths may begin.
+// Documents lists the names of the documents in which a path may begin.
 var Documents = []string{"args", "output", "progress", "memo"}
 
-// Job contains the documents of a job, and its error.
+// Job holds a job's documents and error.
 type Job struct {
 	Args, Output, Progress, Reported, Memo json.RawMessage
 	Error                                  string
 }
 
-// Show returns a job with "***" in place of every value that a path in fields leads to, and
-// of these values wherever else they occur in the job.
+// Show returns a copy of job in which "***" replaces each value at a path in fields. It also
+// masks every other occurrence of these values in the job.
 func Show(fields []string, job Job) Job {
 	if len(fields) == 0 {
 		return job
@@ -34,12 +34,12 @@ func Show(fields []string, job Job) Job {
 	}
 }
 
-// Document returns a document of a job with masked confidential values.
+// Document returns a job's document with its confidential values masked.
 func Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
 	return document(fields, name, raw, Values{})
 }
 
-// Hides reports whether a document has a value at a path in fields.
+// Hides reports whether the document has a value at any path in fields.
 func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	value, err := decode(raw)
 	for _, path := range pathsOf(fields, name) {
@@ -51,8 +51,8 @@ func Hides(fields []string, name string, raw json.RawMessage) (found bool) {
 	return found && err == nil
 }
 
-// Document returns a document in which the values at the paths in fields are masked, and
-// v's values wherever else they occur.
+// Document returns the document with the values at the paths in fields masked. It also masks
+// every other occurrence of a value in v.
 func (v Values) Document(fields []string, name string, raw json.RawMessage) json.RawMessage {
 	return document(fields, name, raw, v)
 }
@@ -97,8 +97,10 @@ func embedded(text string, path []string) (value any, ok bool) {
 	return value, err == nil && (isObject || isList)
 }
 
-// Within returns the paths that continue from a member of a document, as paths of another
-// document: "args.after.iban" with "args.after" and "args" becomes "args.iban".
+// Within converts paths in one document to paths in another document, which contains the
+// member under name. For example, with member "args.after" and name "args", the path
+// "args.after.iban" becomes "args.iban". Within drops paths that do not concern the member. If
+// the member lies inside a confidential value, the result contains name itself.
 func Within(fields []string, member, name string) (within []string) {
 	path := strings.Split(member, ".")
 	for _, field := range fields {

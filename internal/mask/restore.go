@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Restore returns a document sent by a caller, with the stored value in place of each "***"
-// at a path in fields: callers send back masked documents. It returns false if the stored
-// value is unknown: nothing was stored at that place, or the place is in a list and
-// something else was changed too.
+// Restore replaces each "***" at a path in fields of a document sent by a caller with the
+// stored value, because callers send back masked documents. It returns false if it does not
+// know the stored value: nothing was stored at that path, or the path leads into a list in
+// which something else was changed too.
 func Restore(fields []string, name string, sent, stored json.RawMessage) (json.RawMessage, bool) {
 	if !Shown(fields, name, sent) {
 		return sent, true
@@ -31,7 +31,7 @@ func Restore(fields []string, name string, sent, stored json.RawMessage) (json.R
 	return encode(into), whole
 }
 
-// Shown reports whether a document has a "***" at a path in fields.
+// Shown reports whether the document has a "***" at any path in fields.
 func Shown(fields []string, name string, sent json.RawMessage) bool {
 	value, err := decode(sent)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 )
 
-// hostile are values with what is written in another way elsewhere.
+// hostile contains values whose characters are written differently elsewhere.
 var hostile = []string{
 	`canary"quoted"`, "canary\nof lines\r\nand\ttabs", `canary\back\\slashes`, "canary of spaces + signs", "canary/of?query=x&y=<z>", "canary-münchen-😀-\u2028",
 	`canary%41+b%zz"`, `{"canary":"of \"JSON\""}`, "canary'&amp;'", "https://ada:canary pass@example.org/canary/path?token=canary-token#canary-part",
@@ -157,7 +157,7 @@ func TestANumberIsMaskedHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-// The time of a search is bounded whatever callers have chosen as values and texts.
+// The time of a search is limited, whatever values and texts callers have chosen.
 func TestHostileRepetitionsAreSearchedInTime(t *testing.T) {
 	args, _ := json.Marshal(map[string]any{"secret": []string{strings.Repeat("a", 40<<10) + "b", strings.Repeat("a", 999), strings.Repeat(`\`, 9999), strings.Repeat("%25", 9999)}})
 	secrets := mask.Secrets([]string{"args.secret"}, mask.Job{Args: args})

@@ -11,14 +11,14 @@ import (
 // other strings: a single letter or a small number occurs everywhere.
 const shortest = 4
 
-// Values contains confidential strings and numbers. They are found in other strings in any
-// form: escaped, encoded, or truncated.
+// Values holds confidential strings and numbers. It finds them in other strings even if they
+// are escaped, encoded or truncated.
 type Values struct {
 	finder *finder // nil = no values
 	exact  map[string]bool
 }
 
-// Secrets returns the values of a job at the paths in fields.
+// Secrets returns the job's values at the paths in fields.
 func Secrets(fields []string, job Job) Values {
 	var found leaves
 	for name, documents := range map[string][]json.RawMessage{
@@ -63,7 +63,8 @@ func inside(name string, member any, path []string) any {
 	return led
 }
 
-// Of returns secrets that are masked at any length, such as those of a node.
+// Of returns Values that mask the given secrets regardless of their length. It is used for
+// secrets that are not part of a job, such as a node's.
 func Of(secrets ...string) Values {
 	var found leaves
 	for _, secret := range secrets {
@@ -120,8 +121,8 @@ func (l leaves) values() Values {
 // The shortest unmarked limit is 1 KiB, for the value of a header.
 const mayBeCut = 1<<10 - utf8.UTFMax
 
-// Text returns a string with masked values. It also masks a beginning of a value at the end
-// of the string or before a truncation mark.
+// Text returns text with the values masked. If text may be truncated, Text also masks the
+// start of a value at the end of text or before a truncation mark.
 func (v Values) Text(text string) string {
 	if v.finder == nil {
 		return text
@@ -129,8 +130,8 @@ func (v Values) Text(text string) string {
 	return v.finder.mask(text, len(text) >= mayBeCut)
 }
 
-// Cut returns a truncated string with masked values, including any beginning of a value at
-// the end.
+// Cut masks the values in a truncated string, including the start of a value at the end of the
+// string.
 func (v Values) Cut(text string) string {
 	if v.finder == nil {
 		return text
@@ -138,8 +139,8 @@ func (v Values) Cut(text string) string {
 	return v.finder.mask(text, true)
 }
 
-// Beginning masks the first bytes of a string, at least size bytes, and reports whether the
-// result is shorter than the string: large strings are stored only partly.
+// Beginning truncates a large string for storage and masks the values in it. It keeps at least
+// the first size bytes, and reports whether it dropped the rest.
 func (v Values) Beginning(text string, size int) (masked string, cut bool) {
 	size += longestForm // so that a value that begins before the end is masked completely
 	if len(text) <= size {

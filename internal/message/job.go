@@ -22,8 +22,8 @@ func Job(job *fairlead.Job) *fairleadv1.Job {
 	return out
 }
 
-// JobOf converts a job in a response to the form that its handler gets: without fields that
-// become known only after the attempt.
+// JobOf converts a job in a response to the form that its handler receives, which omits the
+// fields that become known only after the attempt.
 func JobOf(in *fairleadv1.Job) *fairlead.Job {
 	return &fairlead.Job{
 		ID: in.GetId(), Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
@@ -38,7 +38,7 @@ func JobOf(in *fairleadv1.Job) *fairlead.Job {
 	}
 }
 
-// NewJob converts a job to be stored to its form in requests.
+// NewJob converts a job to the form in which requests contain it.
 func NewJob(job *fairlead.Job) *fairleadv1.NewJob {
 	return &fairleadv1.NewJob{
 		Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
@@ -58,7 +58,8 @@ func NewJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 	}
 }
 
-// Retry converts a retry policy to its API form, or returns nil if the job has none.
+// Retry converts a retry policy to its API form. It returns nil if the job has no retry
+// policy.
 func Retry(retry *fairlead.Retry) *fairleadv1.Retry {
 	if retry == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Time converts a time to its API form, or returns nil if it is zero.
+// Time converts a time to its API form. It returns nil if the time is zero.
 func Time(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -25,7 +25,7 @@ func TimeOf(t *timestamppb.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Duration converts a duration to its API form, or returns nil if it is zero.
+// Duration converts a duration to its API form. It returns nil if the duration is zero.
 func Duration(d time.Duration) *durationpb.Duration {
 	if d == 0 {
 		return nil

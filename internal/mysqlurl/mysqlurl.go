@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/password"
 )
 
-// Parse converts a URL to a configuration of the driver. The form is
-// mysql://user:password@host:port/database?name=value…; the parameters are those of the
-// driver, socket=/path for a Unix socket instead of host and port, and password_file or
-// password_command for a password that changes. It returns fairlead.ErrInvalid for an
-// invalid URL; its errors do not contain the password.
+// Parse converts a URL to a driver configuration. The URL has the form
+// mysql://user:password@host:port/database?name=value…. Its parameters are the driver's own,
+// socket=/path for a Unix socket instead of host and port, and password_file or
+// password_command for a password that changes. Parse returns fairlead.ErrInvalid if the URL
+// is invalid. Its errors do not contain the password.
 func Parse(text string) (*mysql.Config, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {

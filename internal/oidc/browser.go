@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Name returns the display name of the provider: its host.
+// Name returns the provider's display name, which is its host.
 func (p *Provider) Name() string {
 	if issuer, err := url.Parse(p.options.Issuer); err == nil && issuer.Host != "" {
 		return issuer.Host
@@ -19,16 +19,16 @@ func (p *Provider) Name() string {
 	return p.options.Issuer
 }
 
-// AuthURL returns the URL to which a browser is sent to sign in. The provider redirects the
-// browser to redirect with the state and a code. Only a caller that knows the verifier can
-// exchange the code for a token with the nonce.
+// AuthURL returns the URL to which a browser is sent to sign in. The provider then sends the
+// browser to redirect, with the state and a code. Only a caller that knows verifier can
+// exchange this code for a token that contains nonce.
 func (p *Provider) AuthURL(redirect, state, nonce, verifier string) string {
 	client := p.browser
 	client.RedirectURL = redirect
 	return client.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
 }
 
-// Exchange returns the token for a code.
+// Exchange exchanges a code for a token and returns the token.
 func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier string) (string, error) {
 	client := p.browser
 	client.RedirectURL = redirect

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// Options specifies the trusted provider and the claims to use.
+// Options specifies the identity provider to trust and the claims to use.
 type Options struct {
 	Issuer       string        // URL of the provider
 	Audience     string        // required audience of tokens; the client ID where browsers sign in
@@ -44,8 +44,8 @@ type Provider struct {
 	browser  oauth2.Config
 }
 
-// New fetches the configuration and keys of a provider. The keys are fetched again when the
-// provider changes them.
+// New fetches a provider's configuration and keys. When the provider changes its keys, they
+// are fetched again.
 func New(ctx context.Context, o Options) (*Provider, error) {
 	if o.Audience == "" {
 		return nil, errors.New("the audience is not set: tokens issued for other services would be accepted")
@@ -68,7 +68,8 @@ func New(ctx context.Context, o Options) (*Provider, error) {
 	}, nil
 }
 
-// Verify returns the identity in a token that the provider has signed.
+// Verify verifies that the provider has signed a token, and returns the identity that the
+// token contains.
 func (p *Provider) Verify(ctx context.Context, raw string) (server.Identity, error) {
 	token, err := p.verifier.Verify(ctx, raw)
 	if err != nil {

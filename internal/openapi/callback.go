@@ -2,8 +2,8 @@ package openapi
 
 import "net/http"
 
-// CallbackPath is the URL path given to targets of calls. It is not a method of the schema:
-// its callers have a token for one run of a job, and no role.
+// CallbackPath is the URL path that calls pass to their targets for callbacks. It is not a
+// method of the schema: its callers have no role, only a token for one run of a job.
 const CallbackPath = "/api/v1/callbacks/{job}"
 
 const callbackAbout = "Reports the result or the progress of a waiting job, on behalf of the target of its call. Requires the callback token that the target received for this attempt."

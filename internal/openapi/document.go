@@ -17,7 +17,7 @@ import (
 // object is any part of the document.
 type object map[string]any
 
-// Document returns the OpenAPI document for routes.
+// Document returns the OpenAPI document that describes routes.
 func Document(routes []*rest.Route, version string) (map[string]any, error) {
 	known, err := readComments()
 	if err != nil {

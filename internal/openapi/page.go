@@ -36,7 +36,7 @@ type input struct {
 	Required                 bool
 }
 
-// Page returns the reference page as self-contained HTML.
+// Page returns the API reference as a self-contained HTML page.
 func Page(routes []*rest.Route, version string) ([]byte, error) {
 	known, err := readComments()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// UploadPath is the URL path for creating a batch with tasks sent line by line. The request
-// is not a single document, so no route can describe it.
+// UploadPath is the URL path for creating a batch whose tasks are sent line by line. The
+// request is not a single document, so no route can describe it.
 const UploadPath = "/api/v1/batches/upload"
 
 const (

@@ -12,7 +12,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Exporter sends spans. A sdk.BatchSpanProcessor passes its batches to it.
+// Exporter sends spans to a collector. It receives batches of spans from an
+// sdk.BatchSpanProcessor.
 type Exporter struct {
 	options Options
 	web     *http.Client
@@ -22,7 +23,7 @@ type Exporter struct {
 
 var _ sdk.SpanExporter = (*Exporter)(nil)
 
-// New returns an Exporter.
+// New returns an exporter with the given options.
 func New(options Options) *Exporter {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = options.TLS
@@ -34,8 +35,8 @@ func New(options Options) *Exporter {
 	}}
 }
 
-// ExportSpans sends a batch. It retries if the collector requests that or is unreachable.
-// Its error contains neither headers nor the query of the URL, because both may contain
+// ExportSpans sends a batch of spans. It retries if the collector is unreachable or asks for
+// a retry. The error includes neither headers nor the URL's query, because both may contain
 // keys.
 func (e *Exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if len(spans) == 0 {
@@ -48,7 +49,7 @@ func (e *Exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return e.repeat(ctx, func() error { return e.send(ctx, body) })
 }
 
-// Shutdown ends waits for another try.
+// Shutdown prevents further retries and interrupts pauses before a retry.
 func (e *Exporter) Shutdown(context.Context) error {
 	e.end.Do(func() { close(e.ended) })
 	e.web.CloseIdleConnections()

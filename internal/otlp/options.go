@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Options configures an exporter.
+// Options configures an Exporter.
 type Options struct {
 	URL     *url.URL          // URL to which batches are posted
 	Headers map[string]string // headers of each request, such as keys
@@ -20,17 +20,17 @@ type Options struct {
 	TLS     *tls.Config       // nil for the system's defaults
 }
 
-// TracesPath is the path for spans below a collector's base URL.
+// TracesPath is the path to which spans are sent, relative to a collector's base URL.
 const TracesPath = "/v1/traces"
 
 // defaultTimeout is the default defined by OpenTelemetry.
 const defaultTimeout = 10 * time.Second
 
-// FromEnvironment reads the variables defined by OpenTelemetry: OTEL_EXPORTER_OTLP_…
-// ENDPOINT, HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE, CLIENT_CERTIFICATE and CLIENT_KEY.
-// The corresponding variables with the prefix OTEL_EXPORTER_OTLP_TRACES_… take
-// precedence. If no endpoint is set, the URL is nil. Errors contain the name of the
-// variable, and never a header or a password.
+// FromEnvironment reads the environment variables defined by OpenTelemetry:
+// OTEL_EXPORTER_OTLP_… ENDPOINT, HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE,
+// CLIENT_CERTIFICATE and CLIENT_KEY. Variables with the prefix OTEL_EXPORTER_OTLP_TRACES_…
+// take precedence. If no endpoint is set, the URL is nil. Errors contain the variable's
+// name, but never a header or a password.
 func FromEnvironment(getenv func(string) string) (Options, error) {
 	env := environment(getenv)
 	options := Options{Timeout: defaultTimeout}
@@ -76,7 +76,7 @@ func readURL(env environment, options *Options) error {
 	return nil
 }
 
-// ParseURL parses the URL of a collector.
+// ParseURL parses a collector's URL.
 func ParseURL(text string) (*url.URL, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {

@@ -17,8 +17,8 @@ import (
 // unavailable.
 const patience = 5 * time.Second
 
-// Watch knows whether the database is available. A node reports it with each beat, a call
-// that every node makes regularly on connections of its own.
+// Watch tracks whether the database is available. A node reports to it after each beat, a call
+// that every node regularly makes over its own connections.
 type Watch struct {
 	log *slog.Logger // unfiltered log
 
@@ -30,9 +30,9 @@ type Watch struct {
 	probe    func()        // makes the node beat immediately; nil if it does not beat
 }
 
-// Logger returns a log that withholds lines about an outage while it lasts, and the Watch
-// that decides which lines these are. If log already has a Watch, Logger returns it: all
-// parts of a process that share a log share one Watch.
+// Logger returns a logger that withholds lines caused by an ongoing outage, and the Watch that
+// detects the outage. If log already has a Watch, Logger returns log and that Watch. All parts
+// of a process that share a logger therefore share one Watch.
 func Logger(log *slog.Logger) (*slog.Logger, *Watch) {
 	if h, has := log.Handler().(handler); has {
 		return log, h.watch
@@ -41,22 +41,22 @@ func Logger(log *slog.Logger) (*slog.Logger, *Watch) {
 	return slog.New(handler{log.Handler(), w}), w
 }
 
-// Of sets the name of the watched service, if it is not the database.
+// Of sets the name of the watched service. The default is "database".
 func (w *Watch) Of(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.what = what
 }
 
-// Ask sets the function that makes the node beat immediately, or nil if the node no longer
-// beats.
+// Ask sets the function that makes the node beat immediately. A nil probe means that the node
+// has stopped beating.
 func (w *Watch) Ask(probe func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.probe = probe
 }
 
-// Failed reports a failed beat. The first one is logged.
+// Failed reports a failed beat. It logs the first failure of an outage.
 func (w *Watch) Failed(err error, args ...any) {
 	w.mu.Lock()
 	w.tell()
@@ -70,7 +70,7 @@ func (w *Watch) Failed(err error, args ...any) {
 	}
 }
 
-// Worked reports a successful beat. The first one after an outage is logged.
+// Worked reports a successful beat. It logs the first success after an outage.
 func (w *Watch) Worked(args ...any) {
 	w.mu.Lock()
 	w.tell()
@@ -95,7 +95,7 @@ func (w *Watch) tell() {
 	w.news = make(chan struct{})
 }
 
-// Passes reports whether an error may be caused by an unavailable database.
+// Passes reports whether err may be caused by a database outage and is therefore transient.
 func Passes(err error) bool {
 	return errors.Is(err, fairlead.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }

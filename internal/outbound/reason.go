@@ -1,9 +1,13 @@
 package outbound
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/textproto"
+	"net/url"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -25,9 +29,9 @@ func (f *failure) Timeout() bool {
 	return errors.As(f.err, &timed) && timed.Timeout()
 }
 
-// Reason returns the error of a call without details of this side's network: the name
-// server, the local address, and the addresses to which a name resolves. Errors that do not
-// come from the network are returned unchanged.
+// Reason returns a call's error without details about this side's network: the name server,
+// the local address, and the addresses to which a name resolves. Errors that do not come
+// from the network are returned unchanged.
 func Reason(err error) error {
 	var known *failure
 	var name *net.DNSError
@@ -42,7 +46,31 @@ func Reason(err error) error {
 	case errors.As(err, &network):
 		return &failure{attempted(network.Op) + ": " + cause(network), err}
 	}
+	if text := unquoted(err); text != err.Error() {
+		return &failure{text, err}
+	}
 	return err
+}
+
+// unquoted returns the text of an error without quotations from an invalid response, because a
+// target may repeat a secret of the request. It returns errors about certificates unchanged.
+func unquoted(err error) string {
+	var certificate *tls.CertificateVerificationError
+	var ofClient *url.Error // of a transport whose errors have passed Reason
+	var header textproto.ProtocolError
+	text := err.Error()
+	if errors.As(err, &certificate) || errors.As(err, &ofClient) {
+		return text
+	}
+	before, _, quotes := strings.Cut(text, `"`)
+	if errors.As(err, &header) { // quotes without quotation marks
+		before, _, quotes = strings.Cut(header.Error(), ":")
+	}
+	if !quotes {
+		return text
+	}
+	before = strings.TrimPrefix(before, "net/http: HTTP/1.x transport connection broken: ")
+	return "the response is invalid: " + strings.TrimSuffix(strings.TrimRight(before, " :[("), "; got")
 }
 
 // attempted returns a description of the network operation.

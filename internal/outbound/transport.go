@@ -2,12 +2,12 @@ package outbound
 
 import "net/http"
 
-// Transport returns a transport whose responses end with their context and whose errors are
-// converted by Reason.
+// Transport wraps base. Reading a response fails once the request's context has ended, and
+// Reason converts all errors.
 //
 // A 101 response hands its connection over to the caller, and neither a context nor a
-// timeout would end reads from it. No call of this program asks to switch protocols, so
-// Transport returns such a response without a body and closes its connection.
+// timeout would interrupt reads from it. No call in this program asks to switch protocols.
+// Transport therefore returns a 101 response without a body and closes its connection.
 func Transport(base http.RoundTripper) http.RoundTripper { return &transport{base} }
 
 type transport struct{ base http.RoundTripper }

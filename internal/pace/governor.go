@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// GovernorOptions defines when a target performs badly. The zero value has useful defaults.
+// GovernorOptions defines when a target is considered to perform badly, and how the rate
+// reacts. The zero value has useful defaults.
 type GovernorOptions struct {
 	MaxErrors float64 // share of failed tries from which the rate is lowered; default 0.05
 	Slowdown  float64 // allowed slowdown of the target as a factor; default 2
@@ -14,7 +15,7 @@ type GovernorOptions struct {
 	Floor     float64 // minimum rate; default 1 per second
 }
 
-// Sample summarizes the tries that ended since the last tick.
+// Sample summarizes the tries that have ended since the last tick.
 type Sample struct {
 	Elapsed time.Duration // since the last tick
 	Tries   int64
@@ -22,9 +23,9 @@ type Sample struct {
 	Latency time.Duration // average duration of a try
 }
 
-// Governor finds the rate that a target can handle. It lowers the rate by a share when
-// errors or latency rise, and raises it by a small step while the target performs well and
-// the rate is used. It is a pure computation, without clock or lock.
+// Governor finds the highest rate that a target can handle. It lowers the rate by a factor
+// when errors or latency rise. It raises the rate by a small step while the target performs
+// well and the rate is fully used. It only computes: it has no clock and no lock.
 type Governor struct {
 	options GovernorOptions
 	ceiling float64       // the set rate, or Unlimited
@@ -43,7 +44,7 @@ const (
 	madeUse  = 0.7  // share of the rate that must be used before it is raised
 )
 
-// NewGovernor returns a Governor that starts at the set rate.
+// NewGovernor returns a Governor that starts at ceiling, the set rate.
 func NewGovernor(ceiling float64, options GovernorOptions) *Governor {
 	return &Governor{options: options.withDefaults(), ceiling: ceiling, rate: ceiling}
 }
@@ -60,9 +61,9 @@ func (o GovernorOptions) withDefaults() GovernorOptions {
 	return o
 }
 
-// SetCeiling changes the set rate. A lower rate takes effect immediately. A higher one is
-// reached in steps if the governor had lowered the rate, and immediately otherwise. Held is
-// a valid ceiling.
+// SetCeiling changes the set rate. A lower rate takes effect immediately. So does a higher
+// rate, unless the governor has lowered the rate; then it approaches the new rate in steps.
+// Held is a valid ceiling.
 func (g *Governor) SetCeiling(ceiling float64) {
 	free := g.rate == g.ceiling
 	g.ceiling = ceiling
@@ -85,7 +86,7 @@ func exceeds(rate, ceiling float64) bool {
 // Rate returns the rate to set in a Pace.
 func (g *Governor) Rate() float64 { return g.rate }
 
-// Tick judges the time since the last tick and returns the new rate.
+// Tick evaluates the tries since the last tick and returns the new rate.
 func (g *Governor) Tick(s Sample) float64 {
 	g.so = g.so.and(s)
 	if g.ceiling == Held || g.so.Tries < fewTries || g.so.Elapsed <= 0 {

@@ -39,9 +39,10 @@ const slice = time.Millisecond
 
 // Pace grants permits at a rate. It is safe for concurrent use.
 //
-// Permit k since the rate was set is due k/rate after it was set. A caller that requests n
-// at once waits for the last of them. In any period d, at most n + rate × (d + 40 ms)
-// permits are granted, plus at most five percent while permits are owed from before.
+// Counting from the time at which the rate was set, permit k is due after k/rate. A caller
+// that requests n permits at once waits until the last of them is due. In any period d, the
+// Pace grants at most n + rate × (d + 40 ms) permits, plus at most five percent while it
+// still owes earlier permits.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64
@@ -53,12 +54,14 @@ type Pace struct {
 	changed chan struct{}
 }
 
-// New returns a Pace. The first permit is due immediately. For valid rates, see SetRate.
+// New returns a Pace at the given rate. The first permit is due immediately. See SetRate for
+// valid rates.
 func New(rate float64) *Pace { return Resume(rate, 0) }
 
-// Resume returns a Pace that continues where another ended. owed is the number of permits
-// owed since then, which are granted gradually. If it is negative, that many were granted
-// ahead of time, and the first permit is delayed accordingly.
+// Resume returns a Pace that continues where an earlier Pace ended. owed is the number of
+// permits that the earlier Pace still owed; the new Pace grants them gradually. If owed is
+// negative, the earlier Pace granted that many permits ahead of time, and the first permit is
+// delayed accordingly.
 func Resume(rate, owed float64) *Pace {
 	mustBeRate(rate)
 	p := &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
@@ -82,16 +85,17 @@ func mustBeRate(rate float64) {
 	}
 }
 
-// Rate returns the number of permits per second, Unlimited or Held.
+// Rate returns the rate: the number of permits per second, Unlimited or Held.
 func (p *Pace) Rate() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rate
 }
 
-// SetRate changes the rate, including for callers that are waiting. Permits granted ahead
-// under the old rate are compensated under the new one, so changing the rate often does not
-// circumvent it.
+// SetRate changes the rate, also for callers that are already waiting. The new rate accounts
+// for permits that the old rate granted ahead of time. Callers therefore cannot exceed the
+// rate by changing it often. SetRate panics unless rate is a number of permits per second,
+// Unlimited or Held.
 func (p *Pace) SetRate(rate float64) {
 	mustBeRate(rate)
 	p.mu.Lock()
@@ -118,8 +122,8 @@ func (p *Pace) SetRate(rate float64) {
 	p.changed = make(chan struct{})
 }
 
-// Forget discards the permits that could be made up for because they were not requested in
-// time.
+// Forget discards permits that became due but were not requested in time, so they are not made
+// up for.
 func (p *Pace) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,8 +165,8 @@ func seconds(s float64) time.Duration {
 	return time.Duration(math.Ceil(s * float64(time.Second)))
 }
 
-// Slice returns the maximum number of permits to request: the number due in a millisecond,
-// but at least one. Without a limit, it is a large number.
+// Slice returns the maximum number of permits to request at once: the number due within a
+// millisecond, but at least one. For an unlimited rate, it returns a very large number.
 func (p *Pace) Slice() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,10 +180,11 @@ func (p *Pace) slice() int {
 	return int(min(max(1, p.rate*slice.Seconds()), math.MaxInt32))
 }
 
-// Wait takes permits as soon as the last of them is due and returns their number. The
-// number is most, unless the rate was lowered during the wait so far that this many would
-// exceed the given number of slices: they would come late and all at once. If the context
-// ends first, Wait takes none and returns the context's error.
+// Wait waits until permits are due, takes them all at once, and returns their number. It takes
+// the requested number, most, unless the rate has been lowered during the wait and that number
+// now exceeds the given number of slices. It then takes fewer, because the permits would
+// otherwise arrive late and all at once. If the context ends first, Wait takes none and
+// returns the context's error.
 func (p *Pace) Wait(ctx context.Context, most, slices int) (int, error) {
 	var timer *time.Timer
 	for {

@@ -14,8 +14,8 @@ type finder interface {
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
 }
 
-// Bare returns jobs by ID, newest first and without their documents, which may be far
-// larger than all other fields.
+// Bare returns the jobs with the given IDs, newest first. It removes their documents, which
+// may be far larger than all other fields.
 func Bare(ctx context.Context, store finder, ids []int64) (jobs []*fairlead.Job, err error) {
 	for below := int64(0); len(ids) > 0; {
 		bounded, _ := Within(ctx, bareBytes)

@@ -8,11 +8,11 @@ import (
 	"errors"
 )
 
-// ErrFull ends a statement whose page has reached its maximum size. Stores never return it.
+// ErrFull ends a statement when its page has reached the maximum size. Stores never return it.
 var ErrFull = errors.New("the page is full")
 
-// Bound limits the bytes of documents in a page. A page has at least one row, and its last
-// row may exceed the limit.
+// Bound limits the document bytes in a page. A page has at least one row, and its last row may
+// exceed the limit.
 type Bound struct {
 	limit, read int
 	cut         bool
@@ -20,13 +20,14 @@ type Bound struct {
 
 type key struct{}
 
-// Within returns a context in which one call's list is limited to a number of bytes.
+// Within returns a context that limits the list of one call to the given number of document
+// bytes, and the Bound that counts them.
 func Within(ctx context.Context, bytes int) (context.Context, *Bound) {
 	bound := &Bound{limit: bytes}
 	return context.WithValue(ctx, key{}, bound), bound
 }
 
-// Unbounded returns a context in which lists have no limit of bytes.
+// Unbounded returns a context in which the size of lists is unlimited.
 func Unbounded(ctx context.Context) context.Context {
 	if From(ctx) == nil {
 		return ctx
@@ -34,20 +35,20 @@ func Unbounded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, (*Bound)(nil))
 }
 
-// From returns the bound of a context, or nil if there is none.
+// From returns the context's Bound, or nil if the context has none.
 func From(ctx context.Context) *Bound {
 	bound, _ := ctx.Value(key{}).(*Bound)
 	return bound
 }
 
-// Begin resets the count because a statement starts again.
+// Begin resets the count. It is called when a statement starts over.
 func (b *Bound) Begin() {
 	if b != nil {
 		b.read, b.cut = 0, false
 	}
 }
 
-// Add counts the document bytes of a row and reports whether the page is full.
+// Add counts a row's document bytes and reports whether the page is full.
 func (b *Bound) Add(bytes int) bool {
 	if b == nil {
 		return false
@@ -57,5 +58,5 @@ func (b *Bound) Add(bytes int) bool {
 	return b.cut
 }
 
-// Cut reports whether the page ended because of its size, so that more rows may follow.
+// Cut reports whether the page ended because it was full. More rows may then follow.
 func (b *Bound) Cut() bool { return b != nil && b.cut }

@@ -27,12 +27,12 @@ const (
 	longest     = 64 << 10         // maximum bytes of a password; tokens have a few thousand
 )
 
-// Source returns the current password.
+// Source is a function that returns the current password.
 type Source func(ctx context.Context) (string, error)
 
-// From returns the source specified by URL parameters: a file, or a command with its
-// arguments, which runs without a shell. If neither is set, it returns nil. known is the
-// password in the URL itself.
+// From returns the password source set in a URL's parameters: a file, or a command with
+// arguments, which runs without a shell. It returns nil if neither is set, and ErrInvalid if
+// the password is given more than once. known is the password in the URL itself.
 func From(known, file, command string) (Source, error) {
 	words := strings.Fields(command)
 	switch {

@@ -11,8 +11,8 @@ import (
 )
 
 // BeforeConnect removes password_file and password_command from a configuration that the
-// driver has parsed from a URL or keyword string. It returns a function to call with a copy
-// of the configuration before each connection, or nil if the password is fixed.
+// driver has parsed from text, a URL or keyword string. It returns a function to call before
+// each connection with a copy of the configuration, or nil if the password is fixed.
 func BeforeConnect(text string, config *pgx.ConnConfig) (func(context.Context, *pgx.ConnConfig) error, error) {
 	file, command := config.RuntimeParams[password.FileParameter], config.RuntimeParams[password.CommandParameter]
 	delete(config.RuntimeParams, password.FileParameter)

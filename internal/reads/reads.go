@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Meter adds up reads: rows in PostgreSQL (from the plans' own counts) and in MySQL (from
-// the session's counters), and pages in SQLite, which counts nothing else.
+// Meter counts reads: rows in PostgreSQL (from query plans) and MySQL (from session
+// counters), and pages in SQLite, which reports nothing else.
 type Meter struct {
 	read atomic.Int64
 }
@@ -22,14 +22,15 @@ func (m *Meter) Read() int64 { return m.read.Load() }
 
 type key struct{}
 
-// With returns a context whose calls are measured.
+// With returns a context that measures the calls made with it, and the meter that counts
+// their reads.
 func With(ctx context.Context) (context.Context, *Meter) {
 	meter := &Meter{}
 	return context.WithValue(ctx, key{}, meter), meter
 }
 
-// Without returns a context whose calls are not measured, for data that is cached and read
-// only once.
+// Without returns a context that does not measure the calls made with it. It is meant for
+// data that is read once and then cached.
 func Without(ctx context.Context) context.Context {
 	if From(ctx) == nil {
 		return ctx
@@ -37,7 +38,7 @@ func Without(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, (*Meter)(nil))
 }
 
-// From returns the meter of a context, or nil if its calls are not measured.
+// From returns the meter in ctx. It returns nil if calls with ctx are not measured.
 func From(ctx context.Context) *Meter {
 	meter, _ := ctx.Value(key{}).(*Meter)
 	return meter

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Past is a deadline that has passed.
+// Past is a deadline in the past. Setting it cancels pending I/O immediately.
 var Past = time.Unix(1, 0)
 
 // piece is the number of bytes written between two checks of the time.
 const piece = 64 << 10
 
-// Writer fails if the receiver takes longer than a grace period plus one second for each
-// rate bytes written.
+// Writer is an http.ResponseWriter that fails if the receiver is too slow. The receiver may
+// take a grace period plus one second for every rate bytes written.
 type Writer struct {
 	http.ResponseWriter
 	conn     *http.ResponseController
@@ -25,18 +25,18 @@ type Writer struct {
 	waited   time.Duration
 }
 
-// NewWriter returns a Writer. rate is in bytes per second.
+// NewWriter returns a Writer with the grace period patience. rate is in bytes per second.
 func NewWriter(w http.ResponseWriter, patience time.Duration, rate int) *Writer {
 	return &Writer{ResponseWriter: w, conn: http.NewResponseController(w), patience: patience, rate: rate}
 }
 
-// Unwrap supports http.ResponseController.
+// Unwrap returns the underlying ResponseWriter, for http.ResponseController.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush supports callers that do not use http.ResponseController.
+// Flush implements http.Flusher, for callers that do not use http.ResponseController.
 func (w *Writer) Flush() { _ = w.conn.Flush() }
 
-// Write writes p in pieces.
+// Write writes p in pieces and checks the elapsed time for each of them.
 func (w *Writer) Write(p []byte) (written int, err error) {
 	for {
 		n, err := w.writePiece(p[written:min(len(p), written+piece)])
@@ -55,8 +55,8 @@ func (w *Writer) writePiece(p []byte) (int, error) {
 	return n, err
 }
 
-// UnlessDone calls expire after a time, unless the returned function is called first. Once
-// that function has returned, expire is not running and will not run: an HTTP/2 stream must
+// UnlessDone calls expire after the given time unless done is called first. Once done has
+// returned, expire is not running and will not run. This matters because an HTTP/2 stream must
 // not be used after its handler has returned.
 func UnlessDone(after time.Duration, expire func()) (done func()) {
 	var mu sync.Mutex

@@ -13,10 +13,10 @@ const (
 	Bulk      = "fairlead.bulk"   // applies an action to all jobs that match a filter
 )
 
-// Start is the kind of jobs that start a sweep. Callers may create them.
+// Start is the kind of the jobs that start a sweep. Callers may create them.
 const Start = "sweep.start"
 
-// Shards is the prefix of the kinds of jobs that process shards of sweeps.
+// Shards is the kind prefix of the jobs that process a sweep's shards.
 const Shards = "sweep."
 
 // Notices have their own queue and tenant: they count against no limit of the tenant that
@@ -32,14 +32,14 @@ const (
 	BulkTenant = "fairlead-bulks"
 )
 
-// IsShard reports whether jobs of a kind process shards of sweeps.
+// IsShard reports whether jobs of the given kind process shards of sweeps.
 func IsShard(kind string) bool {
 	return strings.HasPrefix(kind, Shards) && kind != Gate && kind != Start
 }
 
-// Is reports whether only Fairlead itself creates jobs of a kind. The service rejects such
-// jobs from callers and remote workers. Programs that use a client on their own store are
-// trusted, because they have write access to the store anyway.
+// Is reports whether only Fairlead itself may create jobs of the given kind. The service
+// rejects these jobs when callers or remote workers create them. A program that uses a client
+// on its own store is trusted, because it can write to the store anyway.
 func Is(kind string) bool {
 	switch kind {
 	case Notice, Completed, Gate, Bulk:
@@ -48,9 +48,9 @@ func Is(kind string) bool {
 	return IsShard(kind)
 }
 
-// IsNodes reports whether only nodes run jobs of a kind, because these jobs act in
-// Fairlead's name for every tenant. A remote worker that leased them could read messages to
-// tenants and withhold them. Remote workers may run shards of sweeps.
+// IsNodes reports whether only nodes may run jobs of the given kind. These jobs act in
+// Fairlead's name for every tenant. A remote worker that leased one could read or withhold
+// messages to tenants. Remote workers may run shards of sweeps.
 func IsNodes(kind string) bool {
 	return kind == Start || Is(kind) && !IsShard(kind)
 }

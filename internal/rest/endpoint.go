@@ -11,7 +11,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Endpoint is a method of the API with its implementation.
+// Endpoint is an API method with its implementation.
 type Endpoint struct {
 	Method protoreflect.MethodDescriptor
 	Access *fairleadv1.Access
@@ -29,9 +29,10 @@ var (
 	messageType = reflect.TypeFor[proto.Message]()
 )
 
-// Endpoints returns the endpoints of a service. It finds the implementation of each method
-// by name: a Go method that takes a context and a request and returns a response and an
-// error, or that takes a function to send responses.
+// Endpoints returns a service's endpoints. It finds the Go method that implements each API
+// method by its name. The Go method takes a context and a request. It either returns a
+// response and an error, or takes a function that sends responses and returns an error.
+// Endpoints fails if a method is missing or has a different signature.
 func Endpoints(service protoreflect.ServiceDescriptor, implementation any) ([]*Endpoint, error) {
 	var endpoints []*Endpoint
 	for i := range service.Methods().Len() {

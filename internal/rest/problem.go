@@ -17,7 +17,7 @@ type problem struct {
 	Errors []fairlead.FieldError `json:"errors,omitempty"`
 }
 
-// Error is an error of the HTTP request rather than of an API method.
+// Error is an error in the HTTP request itself rather than in an API method.
 type Error struct {
 	Status int
 	Detail string
@@ -68,7 +68,7 @@ func problemOf(err error) problem {
 	return p
 }
 
-// Refuse writes an error as a problem.
+// Refuse writes err as a problem document.
 func Refuse(w http.ResponseWriter, err error) {
 	p := problemOf(err)
 	body, encodeErr := json.Marshal(p)

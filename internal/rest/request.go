@@ -20,9 +20,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
-// MaxBody is the maximum size of a request body in bytes, including after decompression. It
-// is slightly less than 16 MiB, so that a growing buffer of 16 MiB is large enough and need
-// not double.
+// MaxBody is the maximum size of a request body in bytes, before and after decompression. It
+// is slightly less than 16 MiB. A growing buffer of 16 MiB is then large enough and does not
+// double.
 const MaxBody = 16<<20 - bufferSpare
 
 // bufferSpare exceeds the extra space that a bytes.Buffer needs to detect the end of its
@@ -59,8 +59,9 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 	return message, Check(message)
 }
 
-// Decode decodes a JSON document that may be part of a request. It returns an InvalidError,
-// in which the field "body" refers to the whole document.
+// Decode decodes a JSON document, which may be part of a request, into a message. It returns
+// an *InvalidError if the document is invalid. The field "body" in this error refers to the
+// whole document.
 func Decode(body []byte, message proto.Message) error {
 	if err := wire.Unmarshal(body, message); err != nil {
 		return invalid(err)
@@ -68,7 +69,7 @@ func Decode(body []byte, message proto.Message) error {
 	return nil
 }
 
-// Unmarshal decodes and validates a whole request.
+// Unmarshal decodes and validates a complete request.
 func Unmarshal(document []byte, into proto.Message) error {
 	if err := Decode(document, into); err != nil {
 		return err
@@ -76,7 +77,7 @@ func Unmarshal(document []byte, into proto.Message) error {
 	return Check(into)
 }
 
-// Check returns an InvalidError if a message violates its rules.
+// Check returns an *InvalidError if a message violates its validation rules.
 func Check(message proto.Message) error {
 	found := wire.Check(message)
 	if len(found) == 0 {
@@ -165,7 +166,8 @@ func readQuery(request *http.Request, message proto.Message) error {
 	return nil
 }
 
-// SetTexts sets a field of a message from the strings in a URL. It returns an InvalidError.
+// SetTexts sets a message's field from strings in a URL. It returns an *InvalidError if the
+// field is unknown or a string is invalid.
 func SetTexts(message proto.Message, name string, texts []string) error {
 	if err := wire.SetTexts(message, name, texts); err != nil {
 		return invalid(err)

@@ -11,7 +11,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Route is an HTTP route to a method.
+// Route is an HTTP route to an API method.
 type Route struct {
 	*Endpoint
 	Verb   string // HTTP method
@@ -21,7 +21,7 @@ type Route struct {
 	Also   bool // the method has an earlier route
 }
 
-// Status returns the HTTP status of a successful response.
+// Status returns the HTTP status code of a successful response.
 func (r *Route) Status() int {
 	if proto.GetExtension(r.Method.Options(), fairleadv1.E_Created).(bool) {
 		return http.StatusCreated
@@ -34,8 +34,8 @@ func (r *Route) Pattern() string { return r.Verb + " " + r.Path }
 
 var pathParam = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// Routes returns the routes of endpoints in the order of the schema. A method without an
-// HTTP annotation has no route.
+// Routes returns the routes of the endpoints, in schema order. A method without an HTTP
+// annotation has no route.
 func Routes(endpoints []*Endpoint) ([]*Route, error) {
 	var routes []*Route
 	for _, endpoint := range endpoints {

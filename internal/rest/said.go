@@ -21,9 +21,10 @@ type said struct {
 func (s said) Error() string { return s.text }
 func (s said) Unwrap() error { return s.err }
 
-// Said returns an error with a text for callers. It removes the names of store operations
-// before the text, and the word that marks a conflict for programs, because code and status
-// already express it. Other additions are preserved.
+// Said returns err with an error text suitable for callers. It strips the names of store
+// operations from the start of the text. It also strips the text of ErrConflict from the end,
+// because the error code and the HTTP status already express it. It preserves all other
+// wrapping text.
 func Said(err error) error {
 	text := err.Error()
 	for inner := errors.Unwrap(err); inner != nil && errors.Unwrap(inner) != nil; inner = errors.Unwrap(inner) {

@@ -26,7 +26,7 @@ type Server struct {
 	Admit func(ctx context.Context, endpoint *Endpoint) error
 }
 
-// Handler returns the handler of everything below /api.
+// Handler returns the handler for all paths below /api.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range s.Routes {
@@ -95,7 +95,7 @@ func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error)
 	Refuse(w, err)
 }
 
-// Answer responds to a request of an endpoint without a route.
+// Answer writes the response of an endpoint that has no route: message, or err as a problem.
 func (s *Server) Answer(w http.ResponseWriter, request *http.Request, message proto.Message, err error) {
 	if err == nil {
 		err = s.answer(w, request, http.StatusOK, message)

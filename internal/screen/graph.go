@@ -2,8 +2,8 @@ package screen
 
 import "strings"
 
-// Bar returns a bar of width cells that shows the used part of a whole. If whole is 0, the
-// bar has no end.
+// Bar returns a progress bar of width cells that shows used as a part of whole. If whole is
+// 0, there is no limit to show, and Bar returns a dotted line.
 func Bar(used, whole, width int) string {
 	if whole <= 0 || width <= 0 {
 		return strings.Repeat("·", max(width, 0))
@@ -14,7 +14,8 @@ func Bar(used, whole, width int) string {
 
 var steps = []rune("▁▂▃▄▅▆▇█")
 
-// Spark draws the last values, each one cell wide, scaled to the largest of them.
+// Spark draws the last width values as bars, one cell per value, scaled to the largest of
+// them.
 func Spark(values []float64, width int) string {
 	values = values[max(len(values)-max(width, 0), 0):]
 	top := 0.0

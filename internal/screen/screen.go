@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Screen is an output read by people.
+// Screen writes output for people to read.
 type Screen struct {
 	Out      io.Writer
 	Terminal bool // a person is watching: times are relative
@@ -17,8 +17,8 @@ type Screen struct {
 	Now      func() time.Time
 }
 
-// New returns a Screen for w and detects its properties. Colours are used on terminals,
-// unless the environment disables them.
+// New returns a Screen that writes to w, and detects w's properties. It uses colours on
+// terminals, unless the environment disables them.
 func New(w io.Writer, getenv func(string) string) *Screen {
 	s := &Screen{Out: w, Now: time.Now}
 	file, ok := w.(*os.File)

@@ -10,25 +10,25 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Cell is a cell of a table.
+// Cell is a table cell.
 type Cell struct {
 	Text  string
 	Tone  Tone
 	Right bool // align right, for numbers
 }
 
-// Table is a table with a header.
+// Table is a table with a header row.
 type Table struct {
 	screen *Screen
 	heads  []string
 	rows   [][]Cell
 }
 
-// Table returns a new table.
+// Table returns an empty table with the given column headers.
 func (s *Screen) Table(heads ...string) *Table { return &Table{screen: s, heads: heads} }
 
 // Add adds a row. Cells are strings, numbers, times, durations, booleans or Cells. Zero
-// times and durations and false are left blank.
+// times, zero durations and false are left blank.
 func (t *Table) Add(cells ...any) {
 	row := make([]Cell, len(cells))
 	for i, cell := range cells {
@@ -69,7 +69,7 @@ func (s *Screen) cell(value any) Cell {
 	return Cell{}
 }
 
-// Limit returns the cell of a limit, where 0 means no limit.
+// Limit returns a table cell that shows a limit. Zero means no limit.
 func Limit[N int32 | float64](n N) Cell {
 	if n == 0 {
 		return Cell{Text: "-", Tone: Faint, Right: true}
@@ -79,7 +79,8 @@ func Limit[N int32 | float64](n N) Cell {
 
 const gap = "  "
 
-// Write writes the table. If the screen has a limited width, the last column is shortened.
+// Write writes the table to the screen. If the screen has a limited width, Write truncates
+// the last column.
 func (t *Table) Write() error {
 	widths := make([]int, len(t.heads))
 	right := make([]bool, len(t.heads))
@@ -129,7 +130,7 @@ func (t *Table) line(out *strings.Builder, row []Cell, widths []int) {
 	out.WriteString(text + "\n")
 }
 
-// Rate returns the cell of a number per second.
+// Rate returns a table cell that shows a number per second.
 func Rate(n float64) Cell {
 	return Cell{Text: strconv.FormatFloat(n, 'f', 1, 64), Right: true}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Clean converts text to one line without characters that a terminal would interpret.
+// Clean converts text to a single line and removes the characters that a terminal would
+// interpret.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -20,18 +21,18 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Cut shortens text to a width in cells.
+// Cut shortens text to at most width cells.
 func Cut(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
 
-// Width returns the width of text in cells.
+// Width returns the number of cells that text occupies.
 func Width(text string) int { return ansi.StringWidth(text) }
 
-// Pad pads text to a minimum width in cells.
+// Pad pads text to at least width cells.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
-// Tone is the meaning of a text, shown as a colour.
+// Tone is the meaning of a piece of text, shown as a colour.
 type Tone int
 
 // Values of Tone.
@@ -47,7 +48,7 @@ const (
 
 var codes = map[Tone]string{Faint: "2", Good: "32", Busy: "36", Warn: "33", Bad: "31", Head: "1"}
 
-// In returns text in a tone, if colours are enabled.
+// In returns text in the colour of the tone, if colours are enabled.
 func (s *Screen) In(tone Tone, text string) string {
 	code, ok := codes[tone]
 	if !s.Color || !ok || text == "" {
@@ -56,7 +57,8 @@ func (s *Screen) In(tone Tone, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// State returns the state of a job, a batch or a sweep in its tone.
+// State returns a table cell that shows the state of a job, batch or sweep in the state's
+// tone.
 func State(state string) Cell {
 	tones := map[string]Tone{
 		"scheduled": Faint, "parked": Faint, "running": Busy, "waiting": Busy,

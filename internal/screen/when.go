@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// When formats a time: relative on a terminal, such as "3m ago", and as RFC 3339 in UTC
-// otherwise. The zero time gives an empty string.
+// When formats a time. On a terminal, the result is relative to now, such as "3m ago".
+// Otherwise it is RFC 3339 in UTC. For the zero time, When returns an empty string.
 func (s *Screen) When(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -18,7 +18,7 @@ func (s *Screen) When(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Ago returns how long before or after now a time is.
+// Ago returns how long t is before or after now, as text.
 func Ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case d > -time.Second && d < time.Second:
@@ -30,7 +30,7 @@ func Ago(t, now time.Time) string {
 	}
 }
 
-// Span formats a duration in its two largest units.
+// Span formats d in its two largest units.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// File returns the lines of a local file. It fails unless the path, after resolving
-// symbolic links, is a regular file below a directory in Options.Roots.
+// File returns the lines of a local file. It returns an error unless path, after resolving
+// symbolic links, is a regular file below a directory in options.Roots.
 func File(path string, options Options) (*Lines, error) {
 	options, err := options.withDefaults()
 	if err != nil {

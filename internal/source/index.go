@@ -82,7 +82,7 @@ func (x *index) begin(offset int64, most int) {
 	x.Lines++
 }
 
-// State returns the index of the lines counted so far.
+// State returns the index of the lines counted so far, as JSON.
 func (l *Lines) State() (json.RawMessage, error) {
 	if l.index.Identity == nil {
 		return nil, nil
@@ -90,8 +90,8 @@ func (l *Lines) State() (json.RawMessage, error) {
 	return json.Marshal(l.index)
 }
 
-// Restore sets the index of a partial or complete count. Changes of the content are
-// detected when it is read.
+// Restore sets the index from the state of a partial or complete count. Reading detects
+// whether the content has changed since then.
 func (l *Lines) Restore(state json.RawMessage) error {
 	if len(state) == 0 {
 		return nil

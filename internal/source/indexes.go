@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Indexes is a source without data. Its items are the indexes of [From, To).
+// Indexes is a source without data. Its items are the indexes in [From, To).
 type Indexes struct{ From, To int64 }
 
 // Bounds returns From and To.
@@ -17,7 +17,7 @@ func (r Indexes) Bounds(context.Context) (from, to int64, err error) {
 	return r.From, r.To, nil
 }
 
-// Read returns items that consist only of their indexes.
+// Read fills items with the first indexes of [from, to). The items have no data.
 func (r Indexes) Read(_ context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	from, to = max(from, r.From), min(to, r.To)
 	for n < len(items) && from < to {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Options configures how lines are read. The zero value reads nothing: files require Roots,
-// and URLs require Client.
+// Options configures how lines are read. With the zero value nothing can be read: files
+// require Roots, and URLs require Client.
 type Options struct {
 	Roots  []string     // directories below which files may be read
 	Client *http.Client // for URLs; it restricts the addresses that may be called
@@ -49,12 +49,13 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Lines contains the lines of a file or URL. An empty line is an item like any other. The
-// end of the last line may be missing. Line ends are LF or CRLF and not part of the item.
+// Lines is a source whose items are the lines of a file or of the document at a URL. An
+// empty line is an item like any other. Lines end with LF or CRLF, which is not part of the
+// item. The last line need not have a line ending.
 //
-// The first call of Bounds reads all content once and stores the offsets of a limited
-// number of evenly spread lines. Read starts at the nearest offset before the requested
-// line.
+// The first call of Bounds reads the whole content once and stores the offsets of a limited
+// number of evenly spaced lines. Read starts at the nearest stored offset before the
+// requested line.
 type Lines struct {
 	name    string
 	options Options
@@ -69,7 +70,7 @@ type Lines struct {
 const maxCursors = 3
 
 // Bounds returns the range of line numbers. It counts the lines unless the restored state
-// contains the count.
+// already contains a complete count.
 func (l *Lines) Bounds(ctx context.Context) (from, to int64, err error) {
 	if err := l.check(ctx); err != nil {
 		return 0, 0, err
@@ -103,7 +104,7 @@ func (l *Lines) check(ctx context.Context) error {
 	return nil
 }
 
-// Read returns lines.
+// Read fills items with the first lines of [from, to). Bounds must have been called.
 func (l *Lines) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	if err := l.check(ctx); err != nil {
 		return 0, from, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Listed is a list stored elsewhere and read in parts.
+// Listed is a source whose items are stored elsewhere as a list and read in parts.
 type Listed struct {
 	count int64
 	read  func(ctx context.Context, from int64) ([]string, error)
@@ -15,8 +15,8 @@ type Listed struct {
 	some  []string
 }
 
-// NewListed returns a source of count items. read returns items from an index on, at least
-// one.
+// NewListed returns a source with count items. read returns at least one item, starting at
+// index from.
 func NewListed(count int64, read func(ctx context.Context, from int64) ([]string, error)) *Listed {
 	return &Listed{count: count, read: read}
 }
@@ -24,7 +24,7 @@ func NewListed(count int64, read func(ctx context.Context, from int64) ([]string
 // Bounds returns 0 and the number of items.
 func (l *Listed) Bounds(context.Context) (from, to int64, err error) { return 0, l.count, nil }
 
-// Read returns items.
+// Read fills items with the first items of [from, to).
 func (l *Listed) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	to = min(to, l.count)
 	for next = max(from, 0); next < to && n < len(items); n++ {
@@ -51,7 +51,7 @@ func (l *Listed) State() (json.RawMessage, error) { return nil, nil }
 // Restore does nothing, because Listed has no state.
 func (l *Listed) Restore(json.RawMessage) error { return nil }
 
-// Close discards the items in memory.
+// Close discards the items held in memory.
 func (l *Listed) Close() error {
 	l.some = nil
 	return nil

@@ -12,18 +12,18 @@ import (
 	"errors"
 )
 
-// ErrChanged is the error of a source whose content no longer matches its state. The
-// indexes would refer to different items, so the source stops reading.
+// ErrChanged is returned by a source whose content no longer matches its state. Its indexes
+// would refer to different items, so the source stops reading.
 var ErrChanged = errors.New("the source has changed")
 
-// Item is an item of a source.
+// Item is one item of a source.
 type Item struct {
 	Index int64
 	Data  []byte // a line, a row as JSON, or nil if the item has only an index; owned by the caller
 }
 
-// Source provides the items of a sweep. It is not safe for concurrent use: each shard has
-// its own Source with the same state.
+// Source provides a sweep's items. It is not safe for concurrent use: each shard has its own
+// Source, and all these Sources have the same state.
 type Source interface {
 	// Bounds returns the range of indexes [from, to) that contains all items. The first
 	// call may take a long time. It returns ErrChanged if the content has changed.

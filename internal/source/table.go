@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Querier is the part of *sql.DB used to read a table. If it can begin transactions, like
-// *sql.DB, the table is read in read-only transactions.
+// Querier is the part of *sql.DB that Table needs. If it can begin transactions, as *sql.DB
+// can, Table reads in read-only transactions.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Dialect is the syntax that a database uses for names and parameters.
+// Dialect is a database's syntax for names and parameters.
 type Dialect int
 
 // Supported dialects.
@@ -28,13 +28,13 @@ const (
 	SQLite
 )
 
-// Database is a database that contains tables to read.
+// Database is a database whose tables can be read, with its dialect.
 type Database struct {
 	Querier Querier
 	Dialect Dialect
 }
 
-// TableOptions specifies the table to read.
+// TableOptions specifies which table to read, and how.
 type TableOptions struct {
 	Dialect  Dialect
 	Database string   // name of the database, for errors
@@ -46,9 +46,9 @@ type TableOptions struct {
 	MaxAge  time.Duration // maximum age of rows read ahead; default 1s
 }
 
-// Table contains the rows of a table. The index of an item is its key: an index without a
-// row has no item, and inserted or deleted rows do not affect the indexes of others. An
-// item is the row as a JSON object.
+// Table is a source whose items are the rows of a table, as JSON objects. A row's key is the
+// item's index. An index without a row has no item, so inserting or deleting a row does not
+// change the indexes of other rows.
 type Table struct {
 	querier Querier
 	options TableOptions
@@ -81,8 +81,8 @@ const largestKey = 1 << 62
 // nameForm is stricter than any database, so that a name cannot contain other SQL.
 var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
-// OpenTable returns the rows of a table. It fails if a name contains characters other than
-// letters, digits and underscores.
+// OpenTable returns a source that reads a table's rows. It returns an error if a name contains
+// characters other than letters, digits and underscores.
 func OpenTable(querier Querier, options TableOptions) (*Table, error) {
 	schema, name, dotted := strings.Cut(options.Table, ".")
 	if !nameForm.MatchString(schema) || dotted && !nameForm.MatchString(name) {
@@ -123,8 +123,8 @@ func (t *Table) parameter(n int) string {
 	return "?"
 }
 
-// Bounds returns the smallest and the largest key at the time of the first call. If the
-// table is empty, both are 0.
+// Bounds returns the smallest and the largest key as of the first call. If the table is empty,
+// both are 0.
 func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
 	if t.state.Known {
 		return t.state.From, t.state.To, nil
@@ -152,7 +152,8 @@ func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// Read returns rows. Rows read ahead are at most MaxAge old.
+// Read fills items with the first rows whose keys are in [from, to). Rows that Table has read
+// ahead are at most MaxAge old.
 func (t *Table) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
 	if from >= to || len(items) == 0 {
 		return 0, from, nil
@@ -174,7 +175,7 @@ func (t *Table) Read(ctx context.Context, from, to int64, items []Item) (n int, 
 	return n, min(to, covered), nil
 }
 
-// Next returns the key of the next row.
+// Next returns the key of the first row in [from, to), or to if there is none.
 func (t *Table) Next(ctx context.Context, from, to int64) (int64, error) {
 	if from >= to {
 		return to, nil

@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
-// URL returns the lines at an http or https URL. It uses Options.Client and reads blocks if
-// the server supports ranges. Otherwise, each read that does not continue the previous one
-// starts over from the beginning.
+// URL returns the lines at an http or https URL. It sends requests with options.Client. It
+// reads blocks if the server supports range requests. Otherwise, every read that does not
+// continue the previous one starts over at the beginning.
 func URL(address string, options Options) (*Lines, error) {
 	options, err := options.withDefaults()
 	if err != nil {

@@ -35,7 +35,8 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// File returns the path of a new file with empty tables. It is removed when the test ends.
+// File creates a database file with empty tables and returns its path. The file is removed
+// when the test ends.
 func File(t testing.TB) string {
 	t.Helper()
 	content, err := template()
@@ -49,19 +50,20 @@ func File(t testing.TB) string {
 	return file
 }
 
-// URL returns the URL of a new file with empty tables.
+// URL creates a database file with empty tables and returns its URL.
 func URL(t testing.TB) string {
 	t.Helper()
 	return "sqlite://" + File(t)
 }
 
-// Open opens a store in a new file without flushing to disk. The caller must close it.
+// Open opens a store in a new file. The store does not flush writes to disk. The caller must
+// close it.
 func Open(t testing.TB) *sqlite.Store {
 	t.Helper()
 	return OpenWith(t, sqlite.Options{})
 }
 
-// OpenWith works like Open, with options.
+// OpenWith works like Open, but takes the store's options.
 func OpenWith(t testing.TB, options sqlite.Options) *sqlite.Store {
 	t.Helper()
 	options.Synchronous = "off"

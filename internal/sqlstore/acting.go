@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Acting runs transactions that lock one subject, change it and create jobs.
+// Acting runs transactions that lock a subject, change it and create jobs.
 type Acting interface {
 	// Act runs f like Database.InTx and, after the commit, wakes nodes that may run the new
 	// jobs. In databases with row locks, f takes the lock itself. SQLite transactions lock
@@ -18,7 +18,7 @@ type Acting interface {
 	Act(ctx context.Context, verb string, subject Subject, wait bool, f func(ctx context.Context, tx JobTx) error) (bool, error)
 }
 
-// Subject identifies the row that a transaction acts on.
+// Subject identifies the row on which a transaction acts.
 type Subject struct {
 	Table string
 	ID    int64
@@ -38,14 +38,14 @@ type JobTx interface {
 	Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (refused map[int64]error, err error)
 }
 
-// IsRefusal reports whether err says that a job refused a deed and is unchanged.
+// IsRefusal reports whether err means that a job refused a deed. The job is then unchanged.
 func IsRefusal(err error) bool {
 	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound)
 }
 
-// Refusal wraps an error that the caller's code returned in the transaction although no
-// statement failed. On SQLite, where calls share a transaction, that transaction is still
-// usable.
+// Refusal wraps an error that the caller's code returned within a transaction although no
+// statement failed. On SQLite, several calls share a transaction; after a Refusal, that
+// transaction is still usable.
 type Refusal struct {
 	Err error
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Alarm calls a function at the earliest time that was set.
+// Alarm calls a function at the earliest of the times that were set.
 type Alarm struct {
 	ring func()
 
@@ -15,10 +15,11 @@ type Alarm struct {
 	stopped bool
 }
 
-// NewAlarm returns an Alarm that calls ring. The function must not block.
+// NewAlarm returns an Alarm that calls ring. ring must not block.
 func NewAlarm(ring func()) *Alarm { return &Alarm{ring: ring} }
 
-// In sets the alarm to ring after d, unless it is already set to ring earlier.
+// In sets the alarm to go off after d. It does nothing if the alarm is already set to an
+// earlier time.
 func (a *Alarm) In(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Answer validates an answer for a waiting job and returns it in its stored form. It
-// returns ErrInvalid if the settlement is not an answer.
+// Answer validates an answer for a waiting job and returns the answer in its stored form. It
+// returns ErrInvalid if given cannot answer a wait.
 func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	answer, err := verdict.Answer(given)
 	answer.Error, answer.At = CleanText(answer.Error), Time(Micros(answer.At))
 	return answer, err
 }
 
-// DueAt returns the time at which a job that waits for its next run is due.
+// DueAt returns the time at which a job that waits for its next run is due, in microseconds.
 func DueAt(next *verdict.Next, now int64) int64 {
 	if !next.At.IsZero() {
 		return Micros(next.At)
@@ -29,8 +29,8 @@ func DueAt(next *verdict.Next, now int64) int64 {
 // noRetry is the column value of a wait that ends the job if it fails.
 const noRetry = -1
 
-// RetryMicros returns the column value of a wait's retry pause: the delay after which the
-// job runs again if the wait fails.
+// RetryMicros returns the stored form of a wait's retry pause. If the wait fails, the job runs
+// again after this pause. A nil pause means that the job does not run again.
 func RetryMicros(retry *time.Duration) int64 {
 	if retry == nil {
 		return noRetry
@@ -38,7 +38,7 @@ func RetryMicros(retry *time.Duration) int64 {
 	return max(0, retry.Microseconds())
 }
 
-// RetryOf converts a column value back to the pause passed to RetryMicros.
+// RetryOf returns the retry pause that RetryMicros converted to micros.
 func RetryOf(micros int64) *time.Duration {
 	if micros == noRetry {
 		return nil
@@ -62,7 +62,8 @@ type keptAnswer struct {
 	Final    bool            `json:"final,omitempty"`
 }
 
-// EncodeAnswer returns the stored form of an early answer.
+// EncodeAnswer returns the stored form of an early answer, which arrived before its job
+// waited.
 func EncodeAnswer(a *fairlead.Settlement) string {
 	text, err := json.Marshal(keptAnswer{
 		Move: a.Move, After: a.After, At: Micros(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error, Memo: a.Memo, Progress: a.Progress,
@@ -74,8 +75,8 @@ func EncodeAnswer(a *fairlead.Settlement) string {
 	return string(text)
 }
 
-// DecodeAnswer decodes an answer encoded by EncodeAnswer. It returns nil if no answer is
-// stored.
+// DecodeAnswer decodes an answer that EncodeAnswer has encoded. It returns nil if kept is
+// false, because no answer is stored.
 func DecodeAnswer(job int64, text string, kept bool) (*fairlead.Settlement, error) {
 	if !kept {
 		return nil, nil

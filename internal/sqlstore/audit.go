@@ -36,7 +36,7 @@ type AuditStatements struct {
 	AuditLog   string `sql:"audit_log"`
 }
 
-// NewAuditor returns an audit log that writes within the caller's transaction.
+// NewAuditor returns an audit log that writes in the caller's transaction.
 func NewAuditor(callers Database, statements *AuditStatements) access.Auditor {
 	return &auditStore{db: callers, sql: statements}
 }

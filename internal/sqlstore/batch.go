@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// PassKinds returns the kinds of all passes, for an index of chunks by kind.
+// PassKinds returns the kinds of all passes. An index of chunks by kind needs the complete
+// list.
 func PassKinds() []string {
 	return []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
 }
@@ -33,7 +34,7 @@ type batchBody struct {
 	Notify      string          `json:"notify,omitempty"`
 }
 
-// EncodeBatch returns the declared fields of a batch as JSON.
+// EncodeBatch returns a batch's declared fields as JSON.
 func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	body := batchBody{
 		Description: b.Description, Creator: b.Creator, Env: b.Env, AZ: b.AZ, Service: b.Service, Info: string(b.Info),
@@ -57,7 +58,7 @@ type batchStatus struct {
 	batch.Ledger
 }
 
-// EncodeBatchStatus returns the status and the ledger of a batch as JSON.
+// EncodeBatchStatus returns a batch's status and ledger as JSON.
 func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	status := b.Status
 	status.Reason = CleanText(status.Reason)
@@ -68,7 +69,8 @@ func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
 	return raw, nil
 }
 
-// ScanBatch reads id, name, type, queue, tenant, created_at, body and status.
+// ScanBatch reads a batch from the columns id, name, type, queue, tenant, created_at, body and
+// status.
 func ScanBatch(row Scanner) (b batch.Record, err error) {
 	var created int64
 	var body, status []byte
@@ -97,12 +99,12 @@ func ScanBatch(row Scanner) (b batch.Record, err error) {
 	return b, nil
 }
 
-// BatchOpen reports whether a batch is open and has not ended, so that it still needs
-// processing.
+// BatchOpen reports whether a batch has been opened and has not ended, and therefore still
+// needs processing.
 func BatchOpen(b *batch.Record) bool { return b.Opened && b.EndedAt.IsZero() }
 
-// SawRunning moves jobs that are known to run from pending to running in the tally of a
-// batch.
+// SawRunning updates a batch's tally: it moves tasks that seen counts as running from pending
+// to running.
 func SawRunning(b *batch.Batch, seen batch.Seen) {
 	t := &b.Tally
 	for _, of := range []struct {
@@ -132,7 +134,7 @@ type chunkMarks struct {
 	Lost         []int `json:"l,omitempty"`
 }
 
-// EncodeMarks returns the marks of a chunk as JSON.
+// EncodeMarks returns a chunk's marks as JSON.
 func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	states := make([]byte, len(m.States))
 	for i, mark := range m.States {
@@ -141,8 +143,9 @@ func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered, Lost: m.Lost})
 }
 
-// ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if tasks is
-// set, the tasks. Null tasks stay nil.
+// ScanChunk reads a chunk from the columns batch, number, pass, kind, first, size, held, out
+// and marks, followed by the chunk's tasks if tasks is true. If the tasks are null, the
+// chunk's Tasks stay nil.
 func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
@@ -170,7 +173,7 @@ func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	return p, nil
 }
 
-// EncodeTasks returns the tasks of a chunk as JSON.
+// EncodeTasks returns a chunk's tasks as JSON.
 func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	raw, err := json.Marshal(p.Tasks)
 	if err != nil {
@@ -179,7 +182,7 @@ func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	return raw, nil
 }
 
-// BatchStates returns the states selected by a filter as values of the column state.
+// BatchStates returns the states that a filter selects, as values of the state column.
 func BatchStates(f batch.Filter) []string {
 	var names []string
 	for _, state := range f.Chosen() {
@@ -199,5 +202,5 @@ func batchBusy(b *batch.Record) error {
 	return fmt.Errorf("batch %d is %s; cancel it and wait until it completes before you delete it: %w", b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// NoSuchBatch returns the ErrNotFound for a batch ID.
+// NoSuchBatch returns an ErrNotFound for a batch ID.
 func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }

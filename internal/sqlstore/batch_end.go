@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ScanEnd reads the columns of an ended job: id, fence, outcome, attempt, failures,
-// crashes, reason, finished_at, memo, and whether one of its runs was released.
+// ScanEnd reads an ended job from the columns id, fence, outcome, attempt, failures, crashes,
+// reason, finished_at and memo, followed by whether one of its runs was released.
 func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	var outcome int
 	var finished int64
@@ -26,8 +26,7 @@ func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	return end, nil
 }
 
-// VerifyBatches recounts the tasks of each open batch, corrects wrong counts and reports
-// them.
+// VerifyBatches recounts the tasks of each open batch, corrects wrong counts and returns them.
 func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, error) {
 	var drift []driver.Drift
 	filter := batch.Filter{Open: true}

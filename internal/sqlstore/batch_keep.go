@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// BatchRetention is the retention period of ended batches in some states.
+// BatchRetention is the retention period of batches that ended in one of the given states.
 type BatchRetention struct {
 	States []string
 	For    time.Duration // zero means forever
 }
 
-// BatchRetentions returns the retention periods of all states. The last one includes states
-// in which a batch should never end, so that such a batch is not kept forever either.
+// BatchRetentions returns the retention periods of all states. The last one also covers states
+// in which a batch should never end, so that every batch is eventually removed.
 func BatchRetentions(keep driver.Retention) []BatchRetention {
 	states := func(some ...batch.State) []string {
 		names := make([]string, len(some))

@@ -48,7 +48,7 @@ func (s *batchStore) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batc
 	return created.Batch, err
 }
 
-// AddBatch stores an opened batch and all its chunks within the caller's transaction.
+// AddBatch stores an opened batch and all its chunks in the caller's transaction.
 func AddBatch(ctx context.Context, callers Database, dialect BatchDialect, statements *BatchStatements, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	s := &batchStore{db: callers, dialect: dialect, sql: statements}
 	return s.add(ctx, "add batch", b, chunks)

@@ -108,7 +108,7 @@ func (s *calendarStore) Calendars(ctx context.Context) ([]schedule.Calendar, err
 	return ReadCalendars(ctx, s.db, s.sql)
 }
 
-// ReadCalendars lists all calendars of a database by name.
+// ReadCalendars lists all calendars of a database, sorted by name.
 func ReadCalendars(ctx context.Context, database Database, statements *CalendarStatements) ([]schedule.Calendar, error) {
 	return readList(ctx, database.ReadAll, "list calendars", ScanCalendar, statements.Calendars)
 }
@@ -133,7 +133,7 @@ func encodeCalendar(c *schedule.Calendar) ([]byte, error) {
 	return body, nil
 }
 
-// ScanCalendar reads name, body and version.
+// ScanCalendar reads a calendar from the columns name, body and version.
 func ScanCalendar(row Scanner) (c schedule.Calendar, err error) {
 	var body []byte
 	if err := row.Scan(&c.Name, &body, &c.Version); err != nil {

@@ -17,6 +17,7 @@ type census struct {
 	tenants usages
 	queues  usages
 	kinds   usages
+	lanes   map[LaneKey]*fairlead.LaneUsage
 
 	children map[string][]string // parent → names of its children, in order
 }
@@ -25,7 +26,7 @@ type usages map[string]*fairlead.Usage
 
 // newCensus returns a census with an empty entry for each tenant.
 func newCensus(now time.Time, tenants []fairlead.Tenant) *census {
-	c := &census{now: now, tenants: usages{}, queues: usages{}, kinds: usages{}, children: map[string][]string{}}
+	c := &census{now: now, tenants: usages{}, queues: usages{}, kinds: usages{}, lanes: map[LaneKey]*fairlead.LaneUsage{}, children: map[string][]string{}}
 	for i := range tenants { // tenants are sorted
 		tenant := &tenants[i]
 		c.tenants.of(tenant.Name)
@@ -48,6 +49,7 @@ func (u usages) of(name string) *fairlead.Usage {
 // count adds n jobs of a lane in one state. For ready jobs, startBy is their earliest
 // acceptable start.
 func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
+	c.countLane(lane, state, n)
 	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue), c.kinds.of(lane.Kind)} {
 		switch state {
 		case fairlead.Scheduled:
@@ -62,6 +64,27 @@ func (c *census) count(lane LaneKey, state fairlead.State, n int, startBy time.T
 		case fairlead.Waiting:
 			usage.Waiting += n
 		}
+	}
+}
+
+// countLane adds jobs of a lane to its own numbers.
+func (c *census) countLane(lane LaneKey, state fairlead.State, n int) {
+	usage := c.lanes[lane]
+	if usage == nil {
+		usage = &fairlead.LaneUsage{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind}
+		c.lanes[lane] = usage
+	}
+	switch state {
+	case fairlead.Scheduled:
+		usage.Scheduled += n
+	case fairlead.Parked:
+		usage.Parked += n
+	case fairlead.Ready:
+		usage.Ready += n
+	case fairlead.Running:
+		usage.Running += n
+	case fairlead.Waiting:
+		usage.Waiting += n
 	}
 }
 
@@ -91,7 +114,7 @@ func (c *census) limits(limits []fairlead.LimitUse) {
 
 // report returns the accumulated usage.
 func (c *census) report() fairlead.UsageReport {
-	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list(), Kinds: c.kinds.list()}
+	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list(), Kinds: c.kinds.list(), Lanes: c.laneList()}
 	report.All.Started /= fairlead.UsageWindow.Seconds()
 	for i := range report.Tenants {
 		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()
@@ -106,6 +129,18 @@ func (u usages) list() []fairlead.Usage {
 	for _, usage := range slices.SortedFunc(maps.Values(u), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Name, b.Name) }) {
 		list = append(list, *usage)
 	}
+	return list
+}
+
+// laneList returns the lanes by queue, tenant and kind.
+func (c *census) laneList() []fairlead.LaneUsage {
+	list := make([]fairlead.LaneUsage, 0, len(c.lanes))
+	for _, usage := range c.lanes {
+		list = append(list, *usage)
+	}
+	slices.SortFunc(list, func(a, b fairlead.LaneUsage) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Kind, b.Kind))
+	})
 	return list
 }
 

@@ -2,15 +2,16 @@ package sqlstore
 
 import "github.com/fairlead-io/fairlead"
 
-// ClaimBytes limits the total size of the documents of claimed jobs to Claim.Bytes. The
-// zero value imposes no limit.
+// ClaimBytes limits the total size of a claim's documents to Claim.Bytes. The zero value
+// imposes no limit.
 type ClaimBytes struct {
 	Most int // 0 = unlimited
 	read int
 }
 
-// Keep drops the documents of the next job if they would exceed the limit together with
-// those of the jobs before it. When a claim is retried, its first job resets the total.
+// Keep drops the next job's documents if adding them to those of the previous jobs would
+// exceed the limit. The first job of a claim resets the total, because the claim may be a
+// retry.
 func (c *ClaimBytes) Keep(job *fairlead.Job, first bool) {
 	if first {
 		c.read = 0

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 )
 
-// Collect returns a function that scans the rows of a page into a slice until the page
-// reaches its caller's size limit (see package paged).
+// Collect returns a function that scans a page's rows into a slice until the page reaches the
+// caller's size limit (see package paged).
 func Collect[T any](ctx context.Context, into *[]T, scan func(Scanner) (T, error)) func(Scanner) error {
 	bound := paged.From(ctx)
 	return func(row Scanner) error {
@@ -29,7 +29,7 @@ func Collect[T any](ctx context.Context, into *[]T, scan func(Scanner) (T, error
 	}
 }
 
-// UnlessFull returns nil if err only says that the page is full, and err otherwise.
+// UnlessFull returns nil if err only reports that the page is full. Otherwise, it returns err.
 func UnlessFull(err error) error {
 	if errors.Is(err, paged.ErrFull) {
 		return nil

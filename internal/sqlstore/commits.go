@@ -16,10 +16,10 @@ const (
 	commitPatience = time.Minute           // how long a transaction is watched
 )
 
-// Commits wakes nodes after callers commit their own transactions. A store does not see
-// these commits, so Commits looks for a row that the transaction wrote, at growing
-// intervals, with one statement for all transactions that are due. Without open
-// transactions, it does nothing.
+// Commits wakes nodes after callers commit their own transactions. A store does not see these
+// commits. Commits therefore looks for a row that the transaction wrote, at increasing
+// intervals and with one statement for all transactions that are due. While no transactions
+// are open, it does nothing.
 type Commits struct {
 	db  Database
 	sql *CommitStatements
@@ -38,7 +38,7 @@ type CommitStatements struct {
 	LeasedJobs string `sql:"leased_jobs"`
 }
 
-// Commit is a caller's transaction that may have committed.
+// Commit is a caller's transaction that may have been committed.
 type Commit struct {
 	wake func() bool
 
@@ -50,12 +50,12 @@ type Commit struct {
 	seen  bool // the commit was seen
 }
 
-// NewCommits returns the Commits of a store.
+// NewCommits returns the Commits for a store.
 func NewCommits(db Database, statements *CommitStatements) *Commits {
 	return &Commits{db: db, sql: statements, open: map[*Commit]struct{}{}, changed: make(chan struct{}, 1)}
 }
 
-// Close stops looking for commits and waits for running wakes.
+// Close stops watching for commits and waits for wakes that are in progress.
 func (c *Commits) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -66,19 +66,19 @@ func (c *Commits) Close() {
 	c.work.Wait()
 }
 
-// NewCommit returns a Commit for a transaction without changes so far. After the commit,
-// wake is called. It reports whether it woke the nodes; it cannot do so while the caller
-// uses the transaction.
+// NewCommit returns a Commit for a transaction that has not changed anything yet. After the
+// commit, Commits calls wake, which reports whether it woke the nodes. While the caller is
+// still using the transaction, wake cannot wake them and returns false.
 func NewCommit(wake func() bool) *Commit { return &Commit{wake: wake} }
 
-// Enqueued watches for the commit of a transaction that stored the given job.
+// Enqueued starts watching for the commit of a transaction that has stored the given job.
 func (c *Commits) Enqueued(commit *Commit, job int64) {
 	c.watch(commit, func() { commit.job = job })
 }
 
-// Settled watches for the commit of a transaction by the last lease that it ended. It does
-// not watch if all leases were already lost. A job stored by the transaction takes
-// precedence as evidence.
+// Settled starts watching for the commit of a transaction that has ended leases. It watches
+// the last of these leases, unless the transaction has also stored a job, which is better
+// evidence. If all leases were already lost, Settled does nothing.
 func (c *Commits) Settled(commit *Commit, settlements []fairlead.Settlement, settled []fairlead.Settled) {
 	for i := len(settlements) - 1; i >= 0; i-- {
 		if settled[i] != fairlead.SettledLost {
@@ -115,15 +115,15 @@ func (c *Commits) start() {
 	c.work.Go(func() { c.run(ctx) })
 }
 
-// Forget stops watching a transaction whose caller has woken the nodes itself.
+// Forget stops watching a transaction, because its caller has already woken the nodes.
 func (c *Commits) Forget(commit *Commit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, commit)
 }
 
-// Ended reports settlements that the store has made or refused. If a watched transaction
-// contains one of them, that transaction has ended.
+// Ended reports settlements that the store has made or refused. A watched transaction that
+// contains one of these settlements has ended.
 func (c *Commits) Ended(settlements []fairlead.Settlement, settled []fairlead.Settled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

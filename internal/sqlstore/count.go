@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -22,9 +23,9 @@ const (
 	readsPerJob = 2
 )
 
-// Count returns the number of jobs that match the filter. It proceeds window by window
-// until it has counted atMost jobs or has read its share of rows. If atMost is 0, it counts
-// all.
+// Count returns the number of jobs that match the filter. It counts window by window until it
+// has counted atMost jobs or has read its share of rows. If atMost is 0, it counts all
+// matching jobs.
 func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
 	add := func(row Scanner) error {
@@ -49,14 +50,16 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 		return count, tally(Window{})
 	case filter.Key != "":
 		return q.countKey(ctx, ask, filter, atMost)
+	case q.FailedLanes && atMost > 0 && failedByLane(filter) && len(lanes) <= mostFailedLanes:
+		return q.countFailed(ctx, ask, lanes, atMost)
 	}
 	bounds, err := q.createdBounds(ctx, ask, filter)
 	if err != nil {
 		return count, err
 	}
-	size := looks{done: countWindow, live: countWindow, mass: countWindow}
+	size := looks{done: countWindow, live: countWindow, mass: countWindow, ends: countWindow}
 	if atMost > 0 {
-		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost)), mass: int(max(leastLive, atMost))}
+		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost)), mass: int(max(leastLive, atMost)), ends: int(max(leastLive, readsPerJob*atMost))}
 	}
 	rows := int64(size.live)
 	if len(placeOfEnded.asked(filter)) > 0 {
@@ -107,4 +110,31 @@ func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, a
 		}
 		filter.Below = page.Next
 	}
+}
+
+// mostFailedLanes limits the lanes that are looked up in the index of failed jobs.
+const mostFailedLanes = 5_000
+
+// failedByLane reports whether a filter selects failed jobs by queue, tenant and kind alone.
+func failedByLane(f fairlead.Filter) bool {
+	return len(f.States) == 1 && f.States[0] == fairlead.Failed && f.From.IsZero() && f.To.IsZero() && f.FinishedFrom.IsZero() && f.Below == 0 && f.OnFail == ""
+}
+
+// countFailed counts the failed jobs of lanes in their index, up to atMost.
+func (q *Query) countFailed(ctx context.Context, ask Ask, lanes []int32, atMost int64) (fairlead.Count, error) {
+	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	where := ""
+	if lanes != nil {
+		where = " and p.lane in (" + numbers(lanes) + ")"
+	}
+	var n int64
+	statement := fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p%s where p.outcome = 2%s limit %d) m", q.ByFailedLane, where, atMost+1)
+	err := ask(ctx, q.expand(statement), nil, func(row Scanner) error { return row.Scan(&n) })
+	if count.More = n > atMost; count.More {
+		n = atMost
+	}
+	if n > 0 {
+		count.States[fairlead.Failed] = n
+	}
+	return count, err
 }

@@ -2,15 +2,15 @@ package sqlstore
 
 import "context"
 
-// Database is the storage of a feature whose code is shared by all stores: either a store
-// or a caller's transaction.
+// Database runs the transactions of features whose code all stores share. It is either a
+// store or a caller's transaction.
 //
-// In all methods, verb names the failed operation in errors, every statement has the
-// store's timeout, and a transient error is a fairlead.ErrUnavailable. The function runs
-// again from the start if the database rolled it back in favor of another transaction, so
-// it must reset its results on each run. It may still be running after the call has
-// returned because the caller's context ended: it must not read anything that the caller
-// may change by then.
+// In all methods, verb names the operation in errors, every statement has the store's
+// timeout, and a transient error is a fairlead.ErrUnavailable. If the database rolls the
+// transaction back in favor of another transaction, f runs again from the start, so f must
+// reset its results on each run. When the caller's context ends, a method may return while
+// f is still running. So f must not read anything that the caller may change after the
+// method has returned.
 type Database interface {
 	// InTx runs f in one transaction at READ COMMITTED. Queued statements that f has not
 	// flushed are sent with the commit: a function that only queues costs one round trip on
@@ -26,11 +26,12 @@ type Database interface {
 	ReadAll(ctx context.Context, verb string, f func(ctx context.Context, db DB) error) error
 }
 
-// DB runs statements, each after the statements queued before it.
+// DB runs SQL statements. Statements that were queued earlier run first.
 //
-// An argument is a number, a string, bytes, a bool, JSON, a List, or, in last position,
-// Rows. Arguments have the same order in all stores. A statement that needs the clock
-// contains {{now}}. A statement that a store does not need is empty and does not run.
+// An argument is a number, a string, bytes, a bool, JSON or a List. The last argument may
+// also be a Rows. Arguments have the same order in all stores. A statement that needs the
+// clock contains {{now}}. If a store does not need a statement, the statement is empty and
+// does not run.
 type DB interface {
 	// Exec runs a writing statement and returns the number of rows it hit. An insert with a
 	// clause for duplicate keys hits no rows if the key exists.

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Facts holds the data that decides whether a job starts, the same data that a claim uses.
+// Facts holds the data that decides whether a job starts. Claims use the same data.
 type Facts struct {
 	Now    time.Time
 	Job    *fairlead.Job
@@ -25,7 +25,7 @@ type Facts struct {
 	Held   []HeldKind      // jobs that nodes hold, if no slot is free
 }
 
-// HeldKind is the number of jobs of a kind that a node holds.
+// HeldKind is the number of jobs of one kind that a node holds.
 type HeldKind struct {
 	Node fairlead.NodeID
 	Kind string
@@ -47,9 +47,9 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 }
 
 // Rivals returns the lanes whose jobs could start as soon as this job on the nodes that can
-// run it: of those jobs, the ones ahead of it start first. It omits tenants that share
-// starts with the job's tenant, because they get their share regardless of the positions of
-// their jobs.
+// run it. Jobs in these lanes that are ahead of this job start first. Rivals omits the lanes
+// of tenants that share starts with the job's tenant, because those tenants get their share
+// regardless of their jobs' positions.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
 	able, own := f.able(), f.Rules.Of(KeyOf(f.Job))
 	var rivals []Lane
@@ -113,7 +113,8 @@ func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
 	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return node.ServesTenant(lane.Queue, lane.Tenant, lane.Kind) })
 }
 
-// Explain returns what keeps a job from starting, or the state of its run.
+// Explain returns what keeps a job from starting. If the job has already started, it returns
+// the state of the job's run.
 func Explain(f Facts) fairlead.Explanation {
 	e := explaining{Facts: f, lane: KeyOf(f.Job)}
 	e.ID, e.State, e.At = f.Job.ID, f.Job.State, f.Now

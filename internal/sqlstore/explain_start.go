@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Line holds the number of ready jobs ahead of a job, by lane.
+// Line holds the number of ready jobs ahead of a job in each lane.
 type Line map[LaneKey]int
 
 // total returns the number of jobs in all lanes, at most MaxAhead.

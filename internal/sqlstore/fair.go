@@ -17,9 +17,9 @@ const (
 	ledgerUnused = 5 * time.Minute
 )
 
-// Fair records the starts of the store's nodes where tenants share starts by weight, and
-// exchanges them with nodes of other processes. No two nodes write the same row, so no
-// claim waits for another.
+// Fair counts the jobs that the store's nodes start where tenants share starts by weight, and
+// exchanges the counts with nodes of other processes. No two nodes write the same row, so no
+// claim waits for another claim.
 type Fair struct {
 	db    Database
 	sql   *FairStatements
@@ -47,18 +47,18 @@ type FairStatements struct {
 	ForgetFairStarts string `sql:"forget_fair_starts"`
 }
 
-// NewFair returns the Fair of a store without claims so far.
+// NewFair returns the Fair for a store that has not claimed anything yet.
 func NewFair(db Database, statements *FeatureStatements) *Fair {
 	return &Fair{db: db, sql: &statements.FairStatements, clock: &statements.ClockStatements, nodes: map[fairlead.NodeID]*fairNode{}}
 }
 
-// FairClaim is a claim where tenants share starts. A nil FairClaim has no shares.
+// FairClaim is a claim in which tenants share starts. A nil FairClaim has no shares.
 type FairClaim struct {
 	rules  *Rules
 	shares *dispatch.Shares
 }
 
-// Open begins a claim. It returns nil unless tenants share the starts of some queue.
+// Open begins a claim. It returns nil unless tenants share the starts of at least one queue.
 func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 	if !rules.Fair() {
 		return nil
@@ -80,7 +80,7 @@ func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 	return &FairClaim{rules: rules, shares: n.ledger.Open()}
 }
 
-// Share returns the share of a lane's tenant, or nil if the lane's jobs start by deadline.
+// Share returns the share of the lane's tenant, or nil if jobs in the lane start by deadline.
 func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	if c == nil {
 		return nil
@@ -92,9 +92,9 @@ func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	return c.shares.Of(party)
 }
 
-// Close records the jobs that a claim has started and the lanes among which it has chosen.
-// A claim of suspects (solo) has seen only few lanes, so lanes that it has not seen are not
-// removed.
+// Close records the jobs that the claim started and the lanes it chose from. If solo is true,
+// the claim took only suspect jobs and considered only a few lanes. Close then keeps the lanes
+// that the claim did not consider.
 func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Job) {
 	switch {
 	case c == nil:
@@ -116,8 +116,9 @@ func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	return started
 }
 
-// Share publishes the starts of a node and reads those of other nodes, at most once a
-// second. It does nothing for a node that claims only where no starts are shared.
+// Share publishes a node's recent starts and reads those of other nodes, at most once a
+// second. It does nothing if tenants do not share starts in any lane from which the node
+// claims.
 func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
 	f.mu.Lock()
 	n := f.nodes[node]
@@ -132,9 +133,9 @@ func (f *Fair) Share(ctx context.Context, node fairlead.NodeID) error {
 	return f.share(ctx, node, n)
 }
 
-// ShareFirst calls Share after the first claim of a node. That claim could not date its
-// starts, because the node had not read the clock yet. ShareFirst returns no error: even if
-// sharing fails, the node has its jobs, and the next claim shares again.
+// ShareFirst calls Share after a node's first claim. That claim could not date its starts,
+// because the node had not read the clock yet. ShareFirst ignores errors: the node has its
+// jobs in any case, and its next claim shares again.
 func (f *Fair) ShareFirst(ctx context.Context, node fairlead.NodeID) {
 	f.mu.Lock()
 	n := f.nodes[node]

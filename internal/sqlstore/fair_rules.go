@@ -28,7 +28,7 @@ func (o *orders) add(limit fairlead.Limit) {
 	o.fair = o.fair || limit.Order == fairlead.OrderFair
 }
 
-// Weighed sets the weights of tenants in new rules.
+// Weighed sets the tenants' weights in newly built rules and returns the rules.
 func (r *Rules) Weighed(weights map[string]int) *Rules {
 	r.orders.weights = weights
 	return r
@@ -37,8 +37,8 @@ func (r *Rules) Weighed(weights map[string]int) *Rules {
 // Fair reports whether tenants share the starts of any queue by weight.
 func (r *Rules) Fair() bool { return r.orders.fair }
 
-// Party returns the party to which a lane belongs where tenants share starts by weight.
-// fair is false if the jobs of its queue start by deadline.
+// Party returns the party that a lane belongs to when tenants share starts by weight. fair is
+// false if jobs in the lane's queue start by deadline.
 func (r *Rules) Party(lane LaneKey) (party dispatch.Party, fair bool) {
 	if !r.orders.fair {
 		return party, false
@@ -66,14 +66,14 @@ func (r *Rules) partyIn(scope, tenant string) dispatch.Party {
 	}
 }
 
-// ReadWeights reads the weights of all tenants with a weight.
+// ReadWeights reads the weights of all tenants that have one.
 func ReadWeights(ctx context.Context, db DB, sql *TenantStatements) (map[string]int, error) {
 	weights := map[string]int{}
 	err := db.Each(ctx, func(row Scanner) error { return ScanWeight(row, weights) }, sql.Weights)
 	return weights, err
 }
 
-// ScanWeight reads a row of weights.
+// ScanWeight reads a tenant's weight from a row.
 func ScanWeight(row Scanner, into map[string]int) error {
 	var tenant string
 	var weight int

@@ -1,6 +1,6 @@
 package sqlstore
 
-// Features implements the methods that are the same in all stores. Each store embeds it.
+// Features implements the methods that are identical in all stores. Each store embeds it.
 type Features struct {
 	operatorStore
 	tokenStore
@@ -26,8 +26,8 @@ type Features struct {
 	idMarkStore
 }
 
-// FeatureStatements holds the statements of Features and other statements with the same
-// names in all stores. Each store embeds it in its own statements.
+// FeatureStatements holds the SQL statements of Features, and other statements that have the
+// same name in every store. Each store embeds it in its own statements.
 type FeatureStatements struct {
 	ClockStatements
 	OnceStatements
@@ -53,7 +53,7 @@ type FeatureStatements struct {
 	WhatIfStatements
 }
 
-// FeatureDatabase is the part of a store that Features uses.
+// FeatureDatabase provides the store operations that Features needs.
 type FeatureDatabase interface {
 	Database
 	RuleChanges
@@ -68,7 +68,7 @@ type FeatureDatabase interface {
 	retentionSource
 }
 
-// NewFeatures returns the features of a store whose statements are loaded.
+// NewFeatures returns the features of a store. The statements must already be loaded.
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{

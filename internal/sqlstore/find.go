@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 )
 
-// Query builds the statements of Get, Find and Tally: a union over the place tables of the
-// filter's states, so that the result comes from one snapshot. Lanes and outcomes are
-// numbers and part of the statement; IDs and keys are arguments.
+// Query builds the statements of Get, Find and Tally. A statement is a union over the place
+// tables of the filter's states, so its result comes from one snapshot. Lanes and outcomes are
+// numbers and are written into the statement; IDs and keys are passed as arguments.
 type Query struct {
 	Expand Expander           // expands table names
 	Arg    func(n int) string // placeholder of the n-th argument, from 1
@@ -29,6 +29,10 @@ type Query struct {
 	ByID, Join string
 	// ByOutcome follows done when it is read by outcome.
 	ByOutcome string
+	// FailedLanes reports whether done has an index by lane of the failed jobs. ByFailedLane
+	// follows done if it is to be read by that index.
+	FailedLanes  bool
+	ByFailedLane string
 	// Unlucky means that done has an index by ID of the jobs that did not succeed, and no
 	// index by end time of those that did.
 	Unlucky bool
@@ -63,8 +67,8 @@ var placeOfScheduled, placeOfEnded = places[0], places[len(places)-1]
 
 const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
 
-// Find returns the statement for the newest jobs of a filter within a window. ScanJob reads
-// its rows. An empty statement means that nothing can match.
+// Find returns a statement that selects the newest jobs within a window that match a filter.
+// ScanJob reads its rows. An empty statement means that no job can match.
 func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
 	limit := pageOf(filter)
 	b := queryBuilder{Query: q, filter: filter, within: within}
@@ -101,8 +105,8 @@ func pageOf(filter fairlead.Filter) int {
 	return filter.Limit
 }
 
-// Tally returns the statement that counts the jobs of a filter within a window. Its rows
-// are state and count.
+// Tally returns a statement that counts the jobs within a window that match a filter. Its rows
+// consist of a state and a count. An empty statement means that no job can match.
 func (q *Query) Tally(filter fairlead.Filter, within Window) (string, []any) {
 	b := queryBuilder{Query: q, filter: filter, within: within, counts: true}
 	branches := b.branches(func(p place, from string) string {
@@ -307,13 +311,14 @@ func numbers[T ~int | ~int32](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// Scanner is a row of any database driver.
+// Scanner is a result row of any database driver.
 type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// ScanJob reads a row of Find. It returns the job and its lane. If the lane is not cached,
-// Queue, Tenant and Kind are empty and the store must look them up.
+// ScanJob reads a row of a Find statement. It returns the job and the ID of its lane. If the
+// lane is not cached, the job's Queue, Tenant and Kind are empty, and the store must look them
+// up.
 func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
 	var (
 		job                                              fairlead.Job

@@ -2,9 +2,9 @@ package sqlstore
 
 import "github.com/fairlead-io/fairlead/schedule"
 
-// SourceOf returns the third part of a run's unique key, after its schedule and instant.
-// Runs with a shared trigger have the same source, so a schedule has one such run per
-// instant; every other run has a source of its own.
+// SourceOf returns the third part of a run's unique key, which follows the schedule and the
+// instant. All runs with a shared trigger have the same source, so a schedule has only one of
+// them per instant. Every other run has its own source.
 func SourceOf(trigger schedule.Trigger, job int64) int64 {
 	if trigger.Shared() {
 		return 0
@@ -12,8 +12,8 @@ func SourceOf(trigger schedule.Trigger, job int64) int64 {
 	return job
 }
 
-// ScanFire reads job, schedule, due, trigger, number, skip, queued, state and
-// ended_at.
+// ScanFire reads a run from the columns job, schedule, due, trigger, number, skip, queued,
+// state and ended_at.
 func ScanFire(row Scanner) (f schedule.Fire, err error) {
 	var due, ended int64
 	err = row.Scan(&f.Job, &f.Schedule, &due, &f.Trigger, &f.Number, &f.Skip, &f.Queued, &f.State, &ended)

@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// GateOf returns the ID of the gate that a job must pass, or 0 if it has none. The ID is a
-// hash of the kind, tenant and concurrency key, so no transaction has to look up or create
-// the gate. Among a billion gates, the probability that two have the same ID is one in
-// twenty; those two would share their places.
+// GateOf returns the ID of the gate that a job must pass, or 0 if the job has no gate. The ID
+// is a hash of the job's kind, tenant and concurrency key, so no transaction has to look up or
+// create the gate. Among a billion gates, the probability that two gates have the same ID is
+// one in twenty. Those two gates would share their places.
 func GateOf(job *fairlead.Job) int64 {
 	if job.ConcurrencyKey == "" {
 		return 0
@@ -24,7 +24,7 @@ func GateOf(job *fairlead.Job) int64 {
 	return max(gate, 1)
 }
 
-// Gate is the state of one job's gate.
+// Gate is the state of a job's gate.
 type Gate struct {
 	Places int
 	Taken  int     // number of occupied places

@@ -10,11 +10,11 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// HeldUp tracks schedules that need a key or a run locked by another transaction. A caller
-// may keep its transaction open for a long time, so ticks leave these schedules out and try
-// each of them separately: they delay no other schedule. HeldUp lives in memory. Each
-// process detects blocked schedules itself, and a schedule stays due in the database until
-// its runs are created.
+// HeldUp tracks schedules that need a key or a run that another transaction has locked. A
+// caller may keep its transaction open for a long time. Ticks therefore exclude these
+// schedules and try each of them separately, so they delay no other schedule. HeldUp lives in
+// memory, and each process detects blocked schedules itself. In the database, a schedule stays
+// due until its runs are created.
 type HeldUp struct {
 	mu        sync.Mutex
 	schedules map[int64]*heldUp
@@ -55,9 +55,10 @@ const heldShare = 200 * time.Millisecond
 // failed try excludes more schedules.
 const batchTries = 3
 
-// LockedError is the error of a transaction that waited too long for a lock of another
-// transaction. Waiting lists the schedules that may be blocked; it is empty if another
-// process had locked the only one. Unlike other lock failures, LockedError is not retried.
+// LockedError is returned by a transaction that waited too long for another transaction's
+// lock. Waiting lists the schedules that may be blocked. It is empty if the transaction tried
+// a single schedule and another process had locked it. Unlike other lock failures, a
+// LockedError is not retried.
 type LockedError struct {
 	Waiting []schedule.Waiting
 	Cause   string
@@ -68,9 +69,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%d schedules may wait for another transaction: %s", len(e.Waiting), e.Cause)
 }
 
-// Locked converts the error of a failed transaction to a LockedError. If the transaction
-// had locked no schedule, Locked returns the error unchanged. If it failed before planning,
-// any of the locked schedules may be blocked.
+// Locked converts a failed transaction's error to a LockedError. taken lists the schedules
+// that the transaction had locked. If it is empty, Locked returns err unchanged. If the
+// transaction failed before planning, any of these schedules may be blocked.
 func Locked(err error, outcome schedule.Outcome, taken []int64) error {
 	waiting := outcome.Waiting
 	if len(waiting) == 0 {
@@ -84,12 +85,12 @@ func Locked(err error, outcome schedule.Outcome, taken []int64) error {
 	return &LockedError{Waiting: waiting, Cause: err.Error()}
 }
 
-// HeldTurn is the part of a tick that runs in one transaction. It processes only the
-// schedule alone, or, if alone is 0, all due schedules except those in heldUp.
+// HeldTurn performs one transaction of a tick. If alone is not 0, it processes only the
+// schedule with that ID. Otherwise, it processes all due schedules except those in heldUp.
 type HeldTurn func(alone int64, heldUp []int64) (schedule.Ticked, error)
 
-// Tick runs a tick: first each held-up schedule whose next try is due, separately, and then
-// all other schedules.
+// Tick performs a tick. It first tries each held-up schedule whose next try is due, one at a
+// time, and then processes all other schedules.
 func (h *HeldUp) Tick(turn HeldTurn) (schedule.Ticked, error) {
 	var alone schedule.Ticked
 	var failed error

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Hub forwards wakes to the listeners of this process.
+// Hub forwards wakes to this process's listeners.
 type Hub struct {
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
@@ -35,8 +35,8 @@ func NewHub() *Hub {
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
 // Listen registers a listener, calls begin and wake once, and then calls wake for changes
-// within the scope until ctx ends. Anything that begin starts may immediately report what
-// this process has missed.
+// within the scope until ctx ends. The listener is registered before begin is called, so
+// whatever begin starts can immediately report changes that this process has missed.
 func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, begin func(), wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
@@ -50,8 +50,8 @@ func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, begin func(), wak
 	h.mu.Unlock()
 }
 
-// Work wakes the listeners that serve any of the lanes. If lanes is nil, the lanes are
-// unknown and Work wakes all listeners.
+// Work wakes the listeners that serve at least one of the given lanes. If lanes is nil, the
+// lanes are unknown, and Work wakes all listeners.
 func (h *Hub) Work(lanes []LaneKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,14 +72,14 @@ func (h *Hub) Work(lanes []LaneKey) {
 // Later wakes all listeners because jobs were scheduled.
 func (h *Hub) Later() { h.all(driver.WakeLater) }
 
-// Room wakes all listeners because jobs freed slots of limits.
+// Room wakes all listeners because jobs have freed slots under limits.
 func (h *Hub) Room() { h.all(driver.WakeRoom) }
 
-// RoomElsewhere wakes all listeners after a short delay because jobs of another process
+// RoomElsewhere wakes all listeners after a short delay, because another process's jobs have
 // freed slots.
 func (h *Hub) RoomElsewhere() { h.elsewhere.In(roomElsewhere) }
 
-// Cancel wakes all listeners because a running job was asked to stop.
+// Cancel wakes all listeners because a caller has asked a running job to stop.
 func (h *Hub) Cancel() { h.all(driver.WakeCancel) }
 
 func (h *Hub) all(wake driver.Wake) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// IDs allocates job IDs from blocks, so that most enqueues need no round trip for them. The
-// remaining IDs of a block are lost with the process and are never used.
+// IDs allocates job IDs from blocks, so most enqueues need no extra round trip. When the
+// process ends, the remaining IDs of its block are never used.
 type IDs struct {
 	// Size is the number of IDs in a block.
 	Size int64
@@ -22,12 +22,12 @@ type IDs struct {
 	highest    atomic.Int64
 }
 
-// Drop discards the reserved IDs because the database may have lost the record of the
-// reservation. It does not affect IDs that a call has already received: the statement that
-// stores them must name the server that issued them.
+// Drop discards the reserved IDs, because the database may have lost the record of the
+// reservation. It does not affect IDs that a call has already received. The statement that
+// stores those IDs must therefore check which server issued them.
 func (i *IDs) Drop() { i.dropped.Store(true) }
 
-// Highest returns the largest ID ever reserved by i, or 0 before the first.
+// Highest returns the largest ID that i has ever reserved, or 0 if it has not reserved any.
 func (i *IDs) Highest() int64 { return i.highest.Load() }
 
 // begin acquires the lock and discards the reserved IDs if Drop was called.
@@ -68,7 +68,7 @@ func (i *IDs) left() int64 {
 	return i.last - i.next + 1
 }
 
-// Fill sets every element of ids to a new ID. The IDs ascend within the call.
+// Fill sets every element of ids to a new ID, in ascending order.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	if err := i.begin(ctx); err != nil {
 		return err
@@ -93,8 +93,9 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// Run reserves n consecutive IDs, at most Size, and returns the first. They are larger than
-// all IDs handed out before: if the rest of a block is too short, it is never used.
+// Run reserves n consecutive IDs, at most Size, and returns the first of them. The IDs are
+// larger than all IDs issued before. If the current block has fewer than n IDs left, Run
+// discards them.
 func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	size := int64(n)
 	if size > i.Size {
@@ -117,8 +118,8 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	return first, nil
 }
 
-// NewID returns the last reserved ID that a job received, or 0 if all jobs received the IDs
-// of existing jobs with the same keys.
+// NewID returns the last reserved ID that was assigned to a job. It returns 0 if every job
+// received the ID of an existing job with the same key.
 func NewID(reserved, got []int64) int64 {
 	for i := len(got) - 1; i >= 0; i-- {
 		if got[i] == reserved[i] {

@@ -2,8 +2,8 @@ package sqlstore
 
 import "context"
 
-// InOrder implements the queue of a DB for databases that run one statement at a time.
-// Queued statements run in order when they are flushed.
+// InOrder implements the queue of a DB for databases that run one statement at a time. Flush
+// runs the queued statements in order.
 type InOrder struct {
 	// Run and Ask run a statement immediately, like DB.Exec and DB.Each.
 	Run func(ctx context.Context, statement string, args ...any) (hit int64, err error)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// ParseKey parses the key of a ready job from a statement's text column: turn, start_by and
-// id separated by spaces.
+// ParseKey parses a ready job's key from a text column, which contains turn, start_by and id,
+// separated by spaces.
 func ParseKey(text []byte) (dispatch.Key, error) {
 	turn, rest, _ := bytes.Cut(text, []byte{' '})
 	startBy, id, _ := bytes.Cut(rest, []byte{' '})

@@ -26,7 +26,7 @@ const (
 	LaneWalkEnd = 20_000
 )
 
-// LaneWalk is the row of lane_walk: the progress of the walk.
+// LaneWalk is the row of the table lane_walk, which records the walk's progress.
 type LaneWalk struct {
 	BegunAt int64
 	After   int64 // ID of the last job read
@@ -46,15 +46,15 @@ func (w *LaneWalk) Begin(settled bool) {
 	w.BegunAt, w.After, w.EndedAt, w.Settled = w.Now, 0, 0, settled
 }
 
-// Unused returns the retirement threshold: lanes last seen before it are retired now.
+// Unused returns the retirement threshold: lanes last seen before this time are to be retired.
 func (w *LaneWalk) Unused() int64 { return min(w.BegunAt, w.Now-LaneUnused.Microseconds()) }
 
-// Retired returns the removal threshold: lanes retired before it are removed now.
+// Retired returns the removal threshold: lanes retired before this time are to be removed.
 func (w *LaneWalk) Retired() int64 { return min(w.BegunAt, w.Now-LaneRetired.Microseconds()) }
 
-// MissingLanes returns the IDs above floor, up to and including top, that belong to no
-// known lane: transactions that create such lanes may still commit. If there are so many
-// that reading all lanes again costs less, ok is false.
+// MissingLanes returns the IDs above floor, up to and including top, that are not the ID of a
+// known lane. A transaction that creates such a lane may not have committed yet. If so many
+// IDs are missing that rereading all lanes is cheaper, ok is false.
 func (l *Lanes) MissingLanes(floor, top int32) (ids []int32, ok bool) {
 	const most = 1000
 	ids = []int32{}
@@ -72,16 +72,16 @@ func (l *Lanes) MissingLanes(floor, top int32) (ids []int32, ok bool) {
 	return ids, true
 }
 
-// TooManyLanes reports whether the process caches so many lanes that most of them may have
-// been removed. This happens in a process that has not pruned for a long time or never
-// prunes.
+// TooManyLanes reports whether the process caches so many lanes that most of them have
+// probably been removed from the database. This happens if the process has not pruned for a
+// long time or never prunes.
 func TooManyLanes(known int, kept int64) bool {
 	const few = 10_000
 	return int64(known) > 2*kept+few
 }
 
-// Gone returns the known lanes that are missing from all, the IDs of all lanes. The caller
-// must have read all after known.
+// Gone returns the IDs of the known lanes that no longer exist. all contains the IDs of all
+// existing lanes. The caller must have read it after known.
 func Gone(known []Lane, all map[int32]bool) []int32 {
 	var gone []int32
 	for _, lane := range known {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// LaneKey identifies a lane by its names.
+// LaneKey identifies a lane by queue, tenant and kind.
 type LaneKey struct {
 	Queue, Tenant, Kind string
 }
@@ -19,16 +19,17 @@ func KeyOf(job *fairlead.Job) LaneKey {
 	return LaneKey{Queue: job.Queue, Tenant: job.Tenant, Kind: job.Kind}
 }
 
-// Lane is the unit in which jobs wait: one queue, tenant and kind.
+// Lane is a set of jobs that wait together: those with the same queue, tenant and kind.
 type Lane struct {
 	ID int32
 	LaneKey
 }
 
-// Lanes caches the lane table. A lane may be retired, and a database may lose the commit
-// that created one. Every statement that uses a lane therefore compares its ID with its
-// names, and the store drops cached lanes that differ. The store looks up lanes missing
-// from the cache and adds them.
+// Lanes caches the lane table. A cached lane may be wrong: another process may have retired
+// the lane, or the database may have lost the commit that created it. Every statement that
+// uses a lane therefore compares the lane's ID with its queue, tenant and kind, and the store
+// drops cached lanes that differ. When a lane is missing from the cache, the store looks it up
+// and adds it.
 type Lanes struct {
 	mu    sync.RWMutex
 	byKey map[LaneKey]int32
@@ -47,9 +48,9 @@ type served struct {
 	lanes []Lane
 }
 
-// ChangedLanes is the error of a statement that found lanes retired, missing or renamed.
-// The statement has stored and leased nothing. The store drops the lanes, looks them up
-// again and repeats the statement.
+// ChangedLanes is the error of a statement that found lanes retired, missing or renamed. The
+// statement has neither stored nor leased any jobs. The store drops these lanes from the
+// cache, looks them up again and repeats the statement.
 type ChangedLanes []int32
 
 // Error implements error.
@@ -62,8 +63,8 @@ func NewLanes() *Lanes {
 	return &Lanes{byKey: map[LaneKey]int32{}, byID: map[int32]LaneKey{}}
 }
 
-// Add caches committed lanes. It drops cached lanes that have the same ID or the same names
-// but differ.
+// Add caches committed lanes. It drops any cached lane that conflicts with a new one: the same
+// ID with a different key, or the same key with a different ID.
 func (l *Lanes) Add(lanes ...Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +86,7 @@ func (l *Lanes) Add(lanes ...Lane) {
 	}
 }
 
-// Forget drops lanes that differ from their cached values.
+// Forget drops the given lanes from the cache, because they have changed in the database.
 func (l *Lanes) Forget(ids ...int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +115,7 @@ func (l *Lanes) forget(ids ...int32) {
 	l.epoch++
 }
 
-// Reset drops all lanes.
+// Reset removes all lanes from the cache.
 func (l *Lanes) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +123,7 @@ func (l *Lanes) Reset() {
 	l.epoch++
 }
 
-// ID returns the ID of a lane, if cached.
+// ID returns the ID of the lane with the given key, if the lane is cached.
 func (l *Lanes) ID(key LaneKey) (int32, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -130,7 +131,7 @@ func (l *Lanes) ID(key LaneKey) (int32, bool) {
 	return id, ok
 }
 
-// Key returns the key of a lane, if cached.
+// Key returns the key of the lane with the given ID, if the lane is cached.
 func (l *Lanes) Key(id int32) (LaneKey, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -145,15 +146,15 @@ func (l *Lanes) Known() []Lane {
 	return l.order
 }
 
-// List returns all cached lanes and the epoch of the list. While the epoch is unchanged,
-// lanes are only appended. Callers must not modify the slice.
+// List returns all cached lanes and the list's epoch. While the epoch stays the same, lanes
+// are only appended to the list. Callers must not modify the slice.
 func (l *Lanes) List() (lanes []Lane, epoch uint64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.order, l.epoch
 }
 
-// Missing returns the lanes of jobs that are not cached.
+// Missing returns those of the jobs' lanes that are not cached.
 func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	var missing []LaneKey
 	l.mu.RLock()
@@ -167,7 +168,7 @@ func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	return missing
 }
 
-// Served returns the cached lanes that a scope may claim from. Callers must not modify the
+// Served returns the cached lanes from which a scope may claim. Callers must not modify the
 // slice.
 func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	s := l.served.Of(scope)
@@ -187,7 +188,7 @@ func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	return s.lanes
 }
 
-// Serves reports whether a scope includes the jobs of a lane.
+// Serves reports whether a scope includes the lane's jobs.
 func Serves(scope *driver.Scope, lane LaneKey) bool {
 	if !slices.Contains(scope.Kinds, lane.Kind) || scope.Tenants != nil && !slices.Contains(scope.Tenants, lane.Tenant) {
 		return false

@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// Lock is a mutex whose waiters may give up. Its holder queries the database, which can
-// take as long as the holder is willing to wait. The zero value is unlocked.
+// Lock is a mutex whose waiters can stop waiting when their context ends. The holder may query
+// the database while holding the lock, for as long as its own context allows. The zero value
+// is unlocked.
 type Lock struct {
 	once sync.Once
 	free chan struct{} // contains a token while the lock is free
 }
 
-// Acquire waits for the lock until ctx ends.
+// Acquire waits for the lock. It returns an error if ctx ends first.
 func (l *Lock) Acquire(ctx context.Context) error {
 	l.prepare()
 	select {
@@ -23,7 +24,7 @@ func (l *Lock) Acquire(ctx context.Context) error {
 	}
 }
 
-// TryAcquire acquires the lock if it is free and reports whether it did.
+// TryAcquire acquires the lock if it is free, and reports whether it did so.
 func (l *Lock) TryAcquire() bool {
 	l.prepare()
 	select {

@@ -11,7 +11,7 @@ import (
 // as one.
 const mostLosses = 64
 
-// ParseLosses parses the column losses of the table server.
+// ParseLosses parses the losses column of the server table.
 func ParseLosses(raw []byte) ([]batch.Loss, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -23,7 +23,7 @@ func ParseLosses(raw []byte) ([]batch.Loss, error) {
 	return losses, nil
 }
 
-// AddLoss returns the column with one more loss.
+// AddLoss returns the new value of the losses column after one more loss.
 func AddLoss(raw []byte, loss batch.Loss) ([]byte, error) {
 	losses, err := ParseLosses(raw)
 	if err != nil {
@@ -37,7 +37,8 @@ func AddLoss(raw []byte, loss batch.Loss) ([]byte, error) {
 	return json.Marshal(losses)
 }
 
-// ScanLockedBatch reads the columns of ScanBatch and the losses of the database.
+// ScanLockedBatch reads a batch from the columns of ScanBatch, followed by the database's
+// losses.
 func ScanLockedBatch(row Scanner) (b batch.Record, losses []batch.Loss, err error) {
 	var raw []byte
 	if b, err = ScanBatch(withLosses{row, &raw}); err == nil {

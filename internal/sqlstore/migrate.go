@@ -8,8 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// MigrationTarget is a database whose migration lock is held. When many nodes start
-// together, one migrates and the others find the migrations applied.
+// MigrationTarget is a database whose migration lock is held. When many nodes start at the
+// same time, one of them migrates the database, and the others find the migrations already
+// applied.
 type MigrationTarget interface {
 	// Applied returns the number of applied statements per version from the migration
 	// table, which it creates if necessary.
@@ -42,8 +43,8 @@ func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) 
 	return status, nil
 }
 
-// MigrateUp applies pending migrations. It resumes at the statement where an earlier
-// attempt was interrupted.
+// MigrateUp applies all pending migrations. If an earlier attempt was interrupted, MigrateUp
+// resumes at the statement where that attempt stopped.
 func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (driver.Schema, error) {
 	applied, err := target.Applied(ctx)
 	if err != nil {
@@ -64,8 +65,8 @@ func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migrati
 	return status, nil
 }
 
-// PrintMigrations returns all migrations as one script, for operators who apply them with
-// other tools.
+// PrintMigrations returns all migrations as one script, for operators who apply migrations
+// with other tools.
 func PrintMigrations(migrations []Migration) string {
 	var b strings.Builder
 	for _, m := range migrations {

@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Needed returns the ErrConflict of deleting a job that a batch or a sweep has not
-// processed yet. The message is the same in all stores. If batch and sweep are both 0, it
-// returns nil.
+// Needed returns the ErrConflict that keeps a job from being deleted because a batch or a
+// sweep has not processed it yet. All stores use the same message. If batch and sweep are both
+// 0, Needed returns nil.
 func Needed(job, batch, sweep int64) error {
 	switch {
 	case batch != 0:
@@ -20,8 +20,8 @@ func Needed(job, batch, sweep int64) error {
 	return nil
 }
 
-// StateOfDeleted returns the final state of a run whose job is deleted in the given state.
-// Deleting a job that had not begun cancels its run.
+// StateOfDeleted returns the final state of a run whose job is deleted while in the given
+// state. Deleting a job that has not started cancels its run.
 func StateOfDeleted(state fairlead.State) fairlead.State {
 	if state.Final() {
 		return state

@@ -22,12 +22,12 @@ type nodeInfo struct {
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
-// NoLiveNode returns the ErrNotFound of a node that is unknown or dead.
+// NoLiveNode returns an ErrNotFound for a node that is unknown or dead.
 func NoLiveNode(node fairlead.NodeID) error {
 	return fmt.Errorf("node %d is not alive: %w", node, fairlead.ErrNotFound)
 }
 
-// NodeInfo returns the info column of a node.
+// NodeInfo returns the value of a node's info column.
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
 		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity, Sweeps: node.MaxSweeps,
@@ -35,8 +35,8 @@ func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	})
 }
 
-// ScanNode reads id, name, info, idle, queued, joined_at, last_beat, lease_until, draining,
-// dead, whether the node has no token, and left_at.
+// ScanNode reads a node from the columns id, name, info, idle, queued, joined_at, last_beat,
+// lease_until, draining and dead, followed by whether the node has no token, and left_at.
 func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	var text []byte
 	var joined, beat, until, left int64

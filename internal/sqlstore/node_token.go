@@ -16,9 +16,9 @@ import (
 const mostNodeTokens = 10_000
 
 // NodeTokens holds the tokens of the nodes that joined through this store. A node's row
-// contains its token, and beats and claims name it. If a database lost the commit of a
-// joining node and gave its ID to another node, the token shows each of them whether the
-// row is its own.
+// contains its token, and beats and claims pass the token to identify the row. If a database
+// loses the commit of a joining node and then assigns the same ID to another node, the token
+// shows each of the two nodes whether the row is its own.
 type NodeTokens struct {
 	mu    sync.Mutex
 	nodes map[fairlead.NodeID]*ownNode
@@ -30,8 +30,8 @@ type ownNode struct {
 	lastBeat int64 // the last beat that the database has acknowledged
 }
 
-// NewNodeToken returns the token for a node that is about to join. If ctx contains a token
-// kept by the caller, it returns that token.
+// NewNodeToken returns a token for a node that is about to join. If ctx contains a token
+// because the caller keeps the token itself, NewNodeToken returns that token.
 func NewNodeToken(ctx context.Context) string {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token
@@ -39,9 +39,9 @@ func NewNodeToken(ctx context.Context) string {
 	return rand.Text()
 }
 
-// Keep stores the token of a node that has joined, unless the caller keeps it. It returns
-// false if another node of this process has the ID: the database has issued the ID twice,
-// and the new node must join again.
+// Keep stores the token of a node that has joined, unless the caller keeps the token itself.
+// It returns false if another node of this process already has the ID. In that case, the
+// database has issued the ID twice, and the new node must join again.
 func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token string) bool {
 	if _, kept := driver.NodeToken(ctx); kept {
 		return true
@@ -63,9 +63,8 @@ func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token strin
 	return true
 }
 
-// Of returns the token of a node. It returns ErrLeaseLost if the node did not join through
-// this store and ctx does not contain its token, because the store must not act for such a
-// node.
+// Of returns a node's token. It returns ErrLeaseLost if the node did not join through this
+// store and ctx does not contain the token, because the store must not act for such a node.
 func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, error) {
 	if token, kept := driver.NodeToken(ctx); kept {
 		return token, nil
@@ -78,7 +77,7 @@ func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, erro
 	return "", fmt.Errorf("node %d has not joined through this store: %w", node, fairlead.ErrLeaseLost)
 }
 
-// Beaten records a beat that the database has acknowledged.
+// Beaten records the time of a beat that the database has acknowledged.
 func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,8 +86,9 @@ func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
 	}
 }
 
-// LastBeat returns the time of the node's last acknowledged beat, or 0 if there was none.
-// If the row has an earlier beat or none, the database has lost the acknowledged one.
+// LastBeat returns the time of the node's last acknowledged beat, or 0 if there was none. If
+// the last beat in the node's row is earlier or missing, the database has lost the
+// acknowledged beat.
 func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
 	return 0
 }
 
-// Drop removes a node that has left.
+// Drop removes the token of a node that has left.
 func (t *NodeTokens) Drop(node fairlead.NodeID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

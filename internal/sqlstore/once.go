@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// OnceStatements holds the SQL statements of idempotent requests.
+// OnceStatements holds the SQL statements for idempotent requests.
 type OnceStatements struct {
 	Answered       string `sql:"answered"`
 	NoteRequest    string `sql:"note_request"`
@@ -17,8 +17,8 @@ type OnceStatements struct {
 	CorrectRequest string `sql:"correct_request"`
 }
 
-// OnceStore is a store that reserves the IDs of new jobs outside the transaction that
-// stores them, so that other transactions may commit in between.
+// OnceStore is a store that reserves IDs for new jobs before the transaction that stores them.
+// Other transactions may commit in between.
 type OnceStore interface {
 	Database
 	// CheckPending returns ErrLimit if the jobs exceed a tenant's limit of pending jobs.
@@ -28,7 +28,8 @@ type OnceStore interface {
 	EnqueueNoted(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (repeated bool, err error)
 }
 
-// EnqueueOnce stores jobs unless the same request has already stored them.
+// EnqueueOnce stores jobs unless an earlier call with the same request has stored them. It
+// reports whether the call is a repetition, and sets the job IDs in either case.
 func (s *OnceStatements) EnqueueOnce(ctx context.Context, store OnceStore, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if len(jobs) == 0 {
 		return false, nil
@@ -64,7 +65,8 @@ func (s *OnceStatements) repeat(ctx context.Context, database Database, once fai
 	return true, nil
 }
 
-// Find returns the jobs of the same request if it was answered before.
+// Find returns the job IDs of an earlier identical request. answered is false if there was no
+// such request.
 func (s *OnceStatements) Find(ctx context.Context, db DB, once fairlead.Once, jobs int) (ids []int64, answered bool, err error) {
 	found, err := list(ctx, db, scanAnswer, s.Answered, once.Caller, once.Key)
 	if err != nil || len(found) == 0 {
@@ -74,10 +76,10 @@ func (s *OnceStatements) Find(ctx context.Context, db DB, once fairlead.Once, jo
 	return ids, true, err
 }
 
-// Note records a request with the IDs reserved for its jobs. If the request was answered
-// before, Note returns the IDs of the earlier jobs instead. It locks the request's key
-// before anything else, so that concurrent identical requests wait for each other. Reserved
-// IDs are unique to one call, so they show which call wrote the record.
+// Note records a request with the IDs reserved for its jobs. If the request has been recorded
+// before, Note returns the IDs of the earlier jobs instead. Note locks the request's key
+// first, so concurrent identical requests wait for each other. Reserved IDs are unique to one
+// call, so they show which call wrote the record.
 func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
 	mine := encodeIDs(ids)
 	db.Queue(s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(mine))
@@ -94,8 +96,8 @@ func (s *OnceStatements) Note(ctx context.Context, db DB, once fairlead.Once, id
 	return before, true, err
 }
 
-// NoteFirst works like Note, and also supports databases with a single writer, where no
-// other transaction can come in between.
+// NoteFirst works like Note, but also supports databases with a single writer, in which no
+// other transaction can intervene.
 func (s *OnceStatements) NoteFirst(ctx context.Context, db DB, once fairlead.Once, ids []int64) (before []int64, repeated bool, err error) {
 	if s.NotedRequest != "" {
 		return s.Note(ctx, db, once, ids)
@@ -106,14 +108,14 @@ func (s *OnceStatements) NoteFirst(ctx context.Context, db DB, once fairlead.Onc
 	return before, repeated, err
 }
 
-// NoteAnswer records a request with the jobs that it has stored.
+// NoteAnswer records a request and the IDs of the jobs that the request has stored.
 func (s *OnceStatements) NoteAnswer(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
 	_, err := db.Exec(ctx, s.NoteRequest, once.Caller, once.Key, once.Request[:], JSON(encodeIDs(ids)))
 	return err
 }
 
-// Correct replaces the recorded job IDs of a request that this transaction has recorded:
-// some jobs turned out to exist already under their keys.
+// Correct replaces the job IDs of a request that this transaction has recorded. It is needed
+// if some of the request's jobs turn out to exist already under their keys.
 func (s *OnceStatements) Correct(ctx context.Context, db DB, once fairlead.Once, ids []int64) error {
 	_, err := db.Exec(ctx, s.CorrectRequest, JSON(encodeIDs(ids)), once.Caller, once.Key)
 	return err

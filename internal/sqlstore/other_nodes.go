@@ -11,19 +11,20 @@ import (
 )
 
 // OtherNodes holds the nodes with free slots that serve foreign lanes: lanes that the
-// claiming node does not serve. If a limit is tight, a claim leaves to the jobs of these
-// lanes what the limit entitles them to. Otherwise a busy node with late work would take
-// every freed slot, and earlier work of other nodes would wait.
+// claiming node does not serve. If a limit has little room, a claim leaves jobs in these
+// lanes the slots that the limit entitles them to. Otherwise a busy node with later jobs
+// would take every freed slot, and earlier jobs on other nodes would wait.
 //
-// Nodes report their free slots in beats, a few seconds late: a slot that no other node can
-// use stays unused for that long.
+// Nodes report their free slots in beats, so the numbers are a few seconds old. Slots left
+// for a node that can no longer use them stay unused for that time.
 type OtherNodes struct {
 	scope *driver.Scope
 	nodes []fairlead.Node // nodes with free slots that serve lanes this node does not serve
 	known map[string]*dispatch.Others
 }
 
-// NewOtherNodes selects the relevant nodes at the time now.
+// NewOtherNodes selects those of the given nodes that are live at the time now, have free
+// slots and serve lanes outside scope. self is the claiming node.
 func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *OtherNodes {
 	s := &OtherNodes{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
@@ -34,11 +35,11 @@ func NewOtherNodes(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.N
 	return s
 }
 
-// Any reports whether there are such nodes.
+// Any reports whether any other node has free slots for foreign lanes.
 func (s *OtherNodes) Any() bool { return len(s.nodes) > 0 }
 
-// Of returns the nodes that can run jobs of a lane. It returns nil if the claiming node
-// serves the lane or no other node can.
+// Of returns the nodes that can run the lane's jobs. It returns nil if the claiming node
+// serves the lane or no other node does.
 func (s *OtherNodes) Of(lane LaneKey) *dispatch.Others {
 	if Serves(s.scope, lane) {
 		return nil
@@ -84,8 +85,7 @@ func covers(scope, other *driver.Scope) bool {
 	})
 }
 
-// Tight reports whether some limit of the lanes may have less room than a claim of most
-// jobs needs.
+// Tight reports whether a claim of up to most jobs could exceed any limit of the given lanes.
 func Tight(lanes []*dispatch.Lane, most int) bool {
 	for _, lane := range lanes {
 		for _, limit := range lane.Limits {

@@ -14,18 +14,19 @@ const (
 	calendarRest = time.Minute
 )
 
-// CalendarRounds is the position at which a process continues to look for schedules
-// computed with an older version of their calendar. The database identifies those
-// schedules, so nothing is lost when a process ends. Calendars are checked in version
-// order. A new version is always the largest, so the next look finds it, while calendars
-// that have not changed for long usually cost nothing.
+// CalendarRounds records how far a process has progressed in its search for schedules that
+// were computed with an older version of their calendar. These schedules can be found in the
+// database at any time, so nothing is lost when a process ends. The search checks calendars in
+// version order. A new version is always the largest, so the next look finds it. Calendars
+// that have not changed for a long time usually cost nothing.
 type CalendarRounds struct {
 	mu    sync.Mutex
 	after int64 // calendars with smaller versions have no such schedule
 	rest  time.Time
 }
 
-// CalendarLook is one look at up to Window calendars with versions of at least After.
+// CalendarLook is one step of the search. It covers up to Window calendars whose versions are
+// at least After.
 type CalendarLook struct {
 	After  int64
 	Window int
@@ -44,11 +45,11 @@ func (r *CalendarRounds) Begin() *CalendarLook {
 	return &CalendarLook{After: r.after, Window: calendarWindow}
 }
 
-// Restart discards the results of a look before it is repeated.
+// Restart discards the look's results so that the look can be repeated.
 func (l *CalendarLook) Restart() { l.IDs, l.last = nil, 0 }
 
-// Saw records that the calendar with a version was checked, and the ID of a schedule found
-// there, or 0. Calendars must be checked in version order.
+// Saw records that the calendar with the given version was checked. id is a schedule found for
+// this calendar, or 0 if none was found. Calendars must be checked in version order.
 func (l *CalendarLook) Saw(version, id int64) {
 	l.last = version
 	if id != 0 {
@@ -56,7 +57,8 @@ func (l *CalendarLook) Saw(version, id int64) {
 	}
 }
 
-// Also adds IDs found by another statement.
+// Also adds schedule IDs that a separate statement has found. It skips IDs that the look
+// already contains.
 func (l *CalendarLook) Also(ids []int64) {
 	known := make(map[int64]bool, len(l.IDs))
 	for _, id := range l.IDs {
@@ -69,9 +71,9 @@ func (l *CalendarLook) Also(ids []int64) {
 	}
 }
 
-// End records the progress of a look and returns the IDs found. The next looks search the
-// same calendars again until no such schedule is left. When no calendars are left, the
-// rounds start over, because the database may have been restored to an older state.
+// End records the look's progress and returns the schedule IDs that it found. While a look
+// finds schedules, the next looks search the same calendars again. After the last calendar,
+// the search starts over, because the database may have been restored to an older state.
 func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

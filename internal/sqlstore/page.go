@@ -17,10 +17,10 @@ type Found struct {
 // pageBudget limits the number of jobs of one place that a page reads to find a match.
 const pageBudget = 50_000
 
-// Page implements FindPage with bounded cost: its window of IDs is small enough that no
-// place has more rows in it than one look may read. A page whose window had few matches is
-// short and contains the start of the next page. If the window has no matches, Page
-// continues: through an index with few candidates, or through larger windows.
+// Page implements FindPage with bounded cost. It searches a window of IDs that is small enough
+// that no place has more rows in it than one look may read. If the window has few matches, the
+// page is short and contains the start of the next page. If the window has no matches, Page
+// continues through an index with few candidates or through larger windows.
 func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
 	filter.Limit = pageOf(filter)
 	lanes, all := q.Lanes.Matching(filter)
@@ -115,7 +115,7 @@ func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, 
 	return q.look(ctx, ask, filter, Window{}, next)
 }
 
-// FindAll implements Find by reading pages until it has the requested number of jobs.
+// FindAll implements Find by reading pages until it has found the requested number of jobs.
 func FindAll(ctx context.Context, filter fairlead.Filter, page func(context.Context, fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
 	ctx = paged.Unbounded(ctx)
 	var jobs []*fairlead.Job

@@ -63,12 +63,12 @@ func (s *pauseStore) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	return readList(ctx, s.db.ReadAll, "list pauses", ScanPause, s.sql.Pauses)
 }
 
-// ReadPauses lists all pauses within a transaction.
+// ReadPauses lists all pauses in a transaction.
 func ReadPauses(ctx context.Context, db DB, statements *PauseStatements) ([]fairlead.Pause, error) {
 	return list(ctx, db, ScanPause, statements.Pauses)
 }
 
-// ScanPause reads scope and name.
+// ScanPause reads a pause from the columns scope and name.
 func ScanPause(row Scanner) (pause fairlead.Pause, err error) {
 	err = row.Scan(&pause.Scope, &pause.Name)
 	return pause, err

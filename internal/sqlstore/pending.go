@@ -13,9 +13,9 @@ import (
 // immediately.
 const boundsAge = time.Second
 
-// Pending rejects new jobs of tenants that have reached their limit of pending jobs. It
-// counts committed jobs before the new jobs are stored, and judges each of several
-// concurrent calls independently.
+// Pending rejects new jobs of tenants that have reached their limit of pending jobs. It counts
+// committed jobs before the new jobs are stored. Concurrent calls do not count each other's
+// jobs.
 type Pending struct {
 	// Read reads the bounds of the tenants that have one.
 	Read func(ctx context.Context) (map[string]int, error)
@@ -28,7 +28,7 @@ type Pending struct {
 	forgets int // number of calls of Forget: anything read before the last call is outdated
 }
 
-// Forget makes the next check read the bounds again.
+// Forget discards the cached limits. The next check reads them again.
 func (p *Pending) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,7 +36,7 @@ func (p *Pending) Forget() {
 	p.forgets++
 }
 
-// Check returns ErrLimit if the jobs exceed their tenants' bounds.
+// Check returns ErrLimit if the jobs exceed their tenants' limits of pending jobs.
 func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	bounds, err := p.Bounds(ctx)
 	if err != nil || len(bounds) == 0 {
@@ -64,7 +64,8 @@ func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
-// CheckPending returns ErrLimit if new jobs exceed a tenant's bound.
+// CheckPending returns ErrLimit if fresh new jobs, in addition to the pending ones, exceed a
+// tenant's bound.
 func CheckPending(tenant string, pending, fresh, bound int) error {
 	if pending+fresh <= bound {
 		return nil
@@ -72,8 +73,9 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	return fmt.Errorf("tenant %q has %d pending jobs; %d more would exceed its limit of %d: %w", tenant, pending, fresh, bound, fairlead.ErrLimit)
 }
 
-// Bounds returns the bounds of the tenants that have one, at most boundsAge old. It does
-// not hold the lock while it reads them, so other calls need not wait for the database.
+// Bounds returns the limits of all tenants that have one. They are at most boundsAge old.
+// Bounds does not hold the lock while it reads the limits, so other calls do not wait for the
+// database.
 func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.mu.Lock()
 	bounds, fresh, forgets := p.bounds, time.Since(p.readAt) < boundsAge, p.forgets
@@ -94,9 +96,10 @@ func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	return bounds, nil
 }
 
-// RefusePending decides about each job separately and in order, and returns the errors of
-// the jobs that exceed their tenants' limits of pending jobs. It calls ask once per tenant
-// for the limit, 0 if there is none, and for the number of pending jobs.
+// RefusePending checks the jobs one by one, in order, and returns an error for each job that
+// exceeds its tenant's limit of pending jobs. The map's keys are indexes into jobs.
+// RefusePending calls ask once per tenant. ask returns the tenant's limit, or 0 if it has
+// none, and the tenant's number of pending jobs.
 func RefusePending(jobs []*fairlead.Job, ask func(tenant string) (bound, pending int, err error)) (refused map[int]error, err error) {
 	type room struct{ bound, pending int }
 	rooms := map[string]*room{}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Reholding records that some jobs still count against the limits from before a rule
-// change, because other transactions had locked them during the change. If such a
-// transaction ends its job, the job leaves all counts; if it rolls back, the job must be
-// moved to the new limits. If this process ends before that, the job counts against the old
-// limits until it ends.
+// Reholding records that some jobs still count against the limits from before a rule change,
+// because other transactions had locked these jobs during the change. If a transaction ends
+// its job, the job no longer counts against any limit. If the transaction rolls back, the job
+// must be moved to the new limits. If this process ends before it has moved the job, the job
+// counts against the old limits until it ends.
 type Reholding struct {
 	again atomic.Int64 // time of the next try in Unix nanoseconds; 0 if no jobs are left
 }
@@ -17,7 +17,7 @@ type Reholding struct {
 // reholdPause is the time between two tries. Each try briefly blocks all claims.
 const reholdPause = time.Second
 
-// Left records whether jobs are left.
+// Left records whether any jobs still count against old limits.
 func (r *Reholding) Left(left bool) {
 	if left {
 		r.again.Store(time.Now().Add(reholdPause).UnixNano())
@@ -26,8 +26,8 @@ func (r *Reholding) Left(left bool) {
 	}
 }
 
-// Due reports whether the next try is due. After a true result, the caller must make the
-// try; other callers get false meanwhile.
+// Due reports whether the next try is due. If it returns true, the caller must make the try.
+// Other callers get false in the meantime.
 func (r *Reholding) Due() bool {
 	again := r.again.Load()
 	if again == 0 || time.Now().UnixNano() < again {

@@ -11,21 +11,21 @@ import (
 // because stored values are rounded.
 const endless = 200 * 365 * 24 * time.Hour
 
-// Keeping holds the retention of finished jobs: the general one passed to Prune, and those
-// of kinds with their own.
+// Keeping holds the retention of finished jobs: the general retention passed to Prune, and the
+// retention of each kind that has its own.
 type Keeping struct {
 	keep  driver.Retention
 	kinds map[string]driver.Retention
 }
 
-// Kept is the minimum retention of finished jobs with an outcome.
+// Kept is the shortest retention of finished jobs with a given outcome.
 type Kept struct {
 	Outcome int
 	For     time.Duration // the shortest of all kinds
 	Varies  bool          // some kinds are kept longer
 }
 
-// Outcomes lists the outcomes whose jobs are eventually removed.
+// Outcomes returns the retention of each outcome whose jobs are eventually removed.
 func (k *Keeping) Outcomes() []Kept {
 	var list []Kept
 	for _, outcome := range []int{OutcomeSucceeded, OutcomeFailed, OutcomeCancelled, OutcomeSkipped} {

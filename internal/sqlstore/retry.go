@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Retry runs f until it succeeds or fails with a permanent error. Deadlocks and
-// serialization failures are transient: the database rolled back the whole transaction, and
-// another attempt may succeed.
+// Retry runs f until f succeeds or returns a permanent error, up to 12 times. Deadlocks and
+// serialization failures are transient: the database has rolled back the whole transaction,
+// and another attempt may succeed.
 func Retry(ctx context.Context, transient func(error) bool, f func() error) error {
 	const tries, first, slowest = 12, time.Millisecond, 100 * time.Millisecond
 	pause := first

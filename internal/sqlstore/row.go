@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Micros returns the stored form of a time; the zero time is 0. The start of 1970 is stored
-// one microsecond later to distinguish it. A time out of range becomes the nearest time
-// within the range: handlers choose when to run again, and an overflowing time would be due
-// immediately again and again.
+// Micros returns the stored form of a time. It returns 0 for the zero time. The start of 1970
+// is stored one microsecond later, to distinguish it from the zero time. A time outside the
+// range becomes the nearest time within it. Handlers choose when to run again, and a time that
+// overflows would be due immediately, over and over.
 func Micros(t time.Time) int64 {
 	switch seconds := t.Unix(); {
 	case t.IsZero():
@@ -30,7 +30,7 @@ func Micros(t time.Time) int64 {
 	return 1
 }
 
-// Time converts a stored time back. It reverses Micros.
+// Time converts a stored time back to a time.Time. It reverses Micros.
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
@@ -46,7 +46,7 @@ const (
 	FlagRemoveFailed  = 8
 )
 
-// Flags returns the flags of a job.
+// Flags returns a job's flags: the parts of the job's policy that SQL statements read.
 func Flags(job *fairlead.Job) int16 {
 	var flags int16
 	if job.KeyScope == fairlead.KeyForever {
@@ -69,8 +69,8 @@ type policy struct {
 	Batch       int64           `json:"batch,omitempty"`
 }
 
-// Policy encodes the parts of a job's policy that SQL statements do not read. It returns
-// nil if all of them have default values.
+// Policy encodes the parts of a job's policy that SQL statements do not read. It returns nil
+// if all of them have their default values.
 func Policy(job *fairlead.Job) []byte {
 	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" && job.Batch == 0 {
 		return nil
@@ -84,7 +84,7 @@ func Policy(job *fairlead.Job) []byte {
 	return raw
 }
 
-// SetPolicy sets the policy of a job from the results of Flags and Policy.
+// SetPolicy sets a job's policy from the results of Flags and Policy.
 func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if flags&FlagCancelOnCrash != 0 {
 		job.OnCrash = fairlead.CancelOnCrash
@@ -157,10 +157,10 @@ var outcomeStates = map[int]fairlead.State{
 	OutcomeSkipped:   fairlead.Skipped,
 }
 
-// StateOf returns the state of a done job.
+// StateOf returns the state of a done job with the given outcome.
 func StateOf(outcome int) fairlead.State { return outcomeStates[outcome] }
 
-// OutcomeOf returns the value of done.outcome for a final state, or 0 for other states.
+// OutcomeOf returns the value of done.outcome for a final state, or 0 for any other state.
 func OutcomeOf(state fairlead.State) int {
 	switch state {
 	case fairlead.Succeeded:
@@ -180,9 +180,10 @@ const maxText = 8<<10 + len(cutMark)
 
 const cutMark = "…"
 
-// CleanText makes a string fit for storage: valid UTF-8, no NUL, limited size. It leaves a
-// cleaned string unchanged: a stored answer is cleaned again when it takes effect and must
-// still equal the answer that its sender repeats.
+// CleanText makes a string fit for storage: valid UTF-8, without NUL characters, and of
+// limited size. It leaves an already clean string unchanged. This matters because a stored
+// answer is cleaned again when it takes effect, and must still equal the answer if its sender
+// repeats it.
 func CleanText(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) <= maxText {

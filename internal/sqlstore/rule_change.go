@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RuleChanges changes the rules that claims obey.
+// RuleChanges runs transactions that change the rules that claims obey.
 type RuleChanges interface {
 	// ChangeRules works like Database.InTx for a change of the rules. No claim runs while f
 	// runs: claims wait for the change and then obey it. After the commit, nodes are woken,
@@ -14,9 +14,9 @@ type RuleChanges interface {
 	ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change RuleChange) error) error
 }
 
-// RuleChange is a rule change in progress. Stores differ in how they count what runs under
-// a limit: PostgreSQL and MySQL move jobs to other limits when the change ends, and SQLite
-// recounts with each claim.
+// RuleChange is a rule change in progress. Stores count the jobs under a limit in different
+// ways. PostgreSQL and MySQL move jobs to their new limits at the end of the change; SQLite
+// counts the jobs again in each claim.
 type RuleChange interface {
 	DB
 	// Version returns the version of the rules after the change.
@@ -37,7 +37,7 @@ type ClockStatements struct {
 	Now string `sql:"now"`
 }
 
-// Clock reads the database's clock.
+// Clock returns the time of the database's clock.
 func (s *ClockStatements) Clock(ctx context.Context, db DB) (now int64, err error) {
 	err = db.Each(ctx, func(row Scanner) error { return row.Scan(&now) }, s.Now)
 	return now, err

@@ -10,24 +10,24 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Quota is the stored form of a limit. Claims count its usage in the same row.
+// Quota is a limit in its stored form. Claims count the limit's usage in the same row.
 type Quota struct {
 	ID   int32
 	Min  int // minimum of a tenant
 	Rule fairlead.Limit
 }
 
-// Active reports whether jobs count against the quota. An inactive quota keeps its row, so
-// that its ID is not reused.
+// Active reports whether jobs count against the quota. An inactive quota keeps its row, so its
+// ID is never reused.
 func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 || q.Min > 0 }
 
 // Set reports whether the quota has any effect, even if no job counts against it.
 func (q *Quota) Set() bool { return q.Active() || q.Rule.PerKey > 0 || q.Rule.Order != "" }
 
-// Plain returns the quota without additional fields of a store.
+// Plain returns the quota without the fields that a particular store adds.
 func (q *Quota) Plain() *Quota { return q }
 
-// PlainQuotas returns the quotas without additional fields of a store.
+// PlainQuotas returns the quotas without the fields that a particular store adds.
 func PlainQuotas[Q interface{ Plain() *Quota }](quotas []Q) []*Quota {
 	plain := make([]*Quota, len(quotas))
 	for i, q := range quotas {
@@ -36,12 +36,12 @@ func PlainQuotas[Q interface{ Plain() *Quota }](quotas []Q) []*Quota {
 	return plain
 }
 
-// LimitOf returns a quota in the form that claims use, with no usage.
+// LimitOf converts a quota to the form that claims use. The result has no usage yet.
 func LimitOf(q *Quota) dispatch.Limit {
 	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
 }
 
-// Rules contains the pauses and limits of one version. It is immutable.
+// Rules contains one version of the pauses and limits. It is immutable.
 type Rules struct {
 	Version int64
 	Quotas  map[int32]*Quota // active quotas only
@@ -58,8 +58,8 @@ type ruleName struct {
 	name  string
 }
 
-// NewRules builds rules from the data that a store has read. Of inactive quotas, only
-// PerKey and Order are kept. parents maps each tenant with a parent to that parent.
+// NewRules builds rules from the data that a store has read. From inactive quotas, it keeps
+// only PerKey and Order. parents maps each tenant that has a parent to the parent.
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
@@ -82,13 +82,13 @@ func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string,
 	return r
 }
 
-// Places returns the number of jobs that each gate of a kind admits.
+// Places returns the number of jobs that each gate of the kind admits.
 func (r *Rules) Places(kind string) int { return max(r.perKey[kind], 1) }
 
-// Paused reports whether jobs of a lane may not start.
+// Paused reports whether a pause keeps the lane's jobs from starting.
 func (r *Rules) Paused(lane LaneKey) bool { return len(r.PausesOf(lane)) > 0 }
 
-// PausesOf returns the pauses that keep jobs of a lane from starting.
+// PausesOf returns the pauses that keep the lane's jobs from starting.
 func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	if len(r.pauses) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 	return found
 }
 
-// Of returns the quotas that jobs of a lane count against, in ID order.
+// Of returns the IDs of the quotas that the lane's jobs count against, in ascending order.
 func (r *Rules) Of(lane LaneKey) []int32 {
 	if len(r.Quotas) == 0 {
 		return nil
@@ -127,13 +127,14 @@ func (r *Rules) Of(lane LaneKey) []int32 {
 	return ids
 }
 
-// Tenant returns the quota of a lane's own tenant, if there is one.
+// Tenant returns the ID of the quota of the lane's own tenant. limited is false if the tenant
+// has no quota.
 func (r *Rules) Tenant(lane LaneKey) (id int32, limited bool) {
 	id, limited = r.byName[ruleName{fairlead.LimitTenant, lane.Tenant}]
 	return id, limited
 }
 
-// HoldName returns the name of a set of quotas. ids must be sorted.
+// HoldName returns the name of a set of quotas with the given IDs. ids must be sorted.
 func HoldName(ids []int32) string {
 	var b strings.Builder
 	for i, id := range ids {
@@ -145,12 +146,12 @@ func HoldName(ids []int32) string {
 	return b.String()
 }
 
-// SortLimits sorts limits in listing order.
+// SortLimits sorts limits by scope and name, the order of lists.
 func SortLimits(limits []fairlead.LimitUse) {
 	slices.SortFunc(limits, func(a, b fairlead.LimitUse) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// Pauses reports whether anything is paused.
+// Pauses reports whether the rules contain any pause.
 func (r *Rules) Pauses() bool { return len(r.pauses) > 0 }

@@ -9,19 +9,22 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// ScheduleDeleted is the error of a queued run that ends because its schedule was deleted.
+// ScheduleDeleted is the error text of a queued run that ends because its schedule was
+// deleted.
 const ScheduleDeleted = "its schedule was deleted"
 
-// ScanSchedule reads id, name, enabled, body, version, created_at, updated_at, due,
-// fire_at, last_job, last_due, last_trigger, last_number, last_state, last_ended_at,
-// skipped, standing, calendar, calendar_seen and the calendar's current version. Without a
-// last run or a calendar, the respective columns are 0 or empty. An unreadable body is not
-// an error; the schedule reports it.
+// ScanSchedule reads a schedule from the columns id, name, enabled, body, version, created_at,
+// updated_at, due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
+// last_ended_at, skipped, standing, calendar and calendar_seen, followed by the calendar's
+// current version. Columns about the last run are 0 or empty if there is no last run, and
+// columns about the calendar are if there is no calendar. An unreadable body is not an error;
+// the schedule reports it.
 func ScanSchedule(row Scanner) (schedule.Record, error) {
 	return (*ScheduleBodies)(nil).ScanSchedule(row)
 }
 
-// ScanSchedule works like the function of that name, for read-only schedules.
+// ScanSchedule works like the function ScanSchedule, but uses the cache. The returned schedule
+// must not be modified.
 func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error) {
 	var id, version, created, updated, due, fireAt, lastDue, lastEnded, calendarSeen, calendarVersion int64
 	var name, calendar string
@@ -75,7 +78,7 @@ type scheduleBody struct {
 	Alert          *scheduleAlert        `json:"alert,omitempty"`
 }
 
-// EncodeSchedule returns the declared fields of a schedule as JSON.
+// EncodeSchedule returns a schedule's declared fields as JSON.
 func EncodeSchedule(s *schedule.Schedule) ([]byte, error) {
 	body, err := json.Marshal(scheduleBody{
 		Description: s.Description, Cron: s.Cron, Every: s.Every, Delay: s.Delay, Daily: s.Daily, At: Micros(s.At),
@@ -119,7 +122,7 @@ func page(limit int) int {
 	return limit
 }
 
-// NoSuchSchedule returns the ErrNotFound for a schedule ID.
+// NoSuchSchedule returns an ErrNotFound for a schedule ID.
 func NoSuchSchedule(id int64) error {
 	return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
 }

@@ -47,7 +47,7 @@ type standing struct {
 	Chosen   int64 `json:"chosen,omitempty"`
 }
 
-// EncodeStanding returns the state as JSON, or "" if it is empty.
+// EncodeStanding returns a schedule's standing as JSON, or "" if the standing is empty.
 func EncodeStanding(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""

@@ -9,11 +9,11 @@ import (
 // mostBodies is the maximum number of cached schedule bodies.
 const mostBodies = 10_000
 
-// ScheduleBodies caches decoded schedule bodies, because decoding a body costs more than
-// all other work for a schedule that is due every few seconds. A cached body is used only
-// if it equals the stored one byte for byte, so no entries need to be invalidated when a
-// schedule or the database is replaced. The returned schedules are shared and must not be
-// modified. The zero value is an empty cache.
+// ScheduleBodies caches decoded schedule bodies. For a schedule that is due every few seconds,
+// decoding the body costs more than all other work. A cached body is used only if it equals
+// the stored one byte for byte, so replacing a schedule or the database needs no invalidation.
+// The returned schedules are shared and must not be modified. The zero value is an empty
+// cache.
 type ScheduleBodies struct {
 	mu   sync.Mutex
 	byID map[int64]rememberedBody

@@ -12,8 +12,8 @@ import (
 // scopesKept is the number of scopes in a generation of a ScopeCache.
 const scopesKept = 128
 
-// ScopeCache holds a value for each recently used scope. Scopes that select the same jobs
-// share a value, because every call of a remote worker comes with a new Scope.
+// ScopeCache holds one value for each recently used scope. Every call of a remote worker comes
+// with a new Scope, so scopes that select the same jobs share a value.
 type ScopeCache[T any] struct {
 	last atomic.Pointer[lastScope[T]]
 
@@ -29,7 +29,7 @@ type lastScope[T any] struct {
 	value *T
 }
 
-// Of returns the value for a scope, and creates it if necessary.
+// Of returns the value for a scope. It creates the value if necessary.
 func (c *ScopeCache[T]) Of(scope *driver.Scope) *T {
 	if last := c.last.Load(); last != nil && last.scope == scope {
 		return last.value

@@ -17,7 +17,7 @@ import (
 // or a newer one: peak is the maximum of these shares. A share applies only to the run that
 // had the fence when the share was granted.
 
-// Granted is the stored share of a shard.
+// Granted is a shard's share in its stored form.
 type Granted struct {
 	sweep.Share
 	Number int64 // number of grants so far
@@ -25,7 +25,8 @@ type Granted struct {
 	Peak   sweep.Share
 }
 
-// For returns the share of the run with a fence, or none if it was granted to another run.
+// For returns the share of the run that has the given fence. It returns an empty share if the
+// share was granted to a different run.
 func (g *Granted) For(fence int64) sweep.Share {
 	if g.Fence != fence {
 		return sweep.Share{}
@@ -48,10 +49,10 @@ func peakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
 	return stored.Told.Or(share)
 }
 
-// ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
-// done, abandoned, again, errors, source, share_rate, share_slots, share_number,
-// share_fence, peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at,
-// measured and behind.
+// ScanShard reads a shard from the columns sweep, number, from_index, to_index, job, ended,
+// mark, bits, pending, done, abandoned, again, errors, source, share_rate, share_slots,
+// share_number, share_fence, peak_rate, peak_slots, used_rate, used_slots, told, fence,
+// saved_at, measured and behind.
 func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	var saved, told int64
 	var pending, source []byte
@@ -64,8 +65,8 @@ func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	return s, err
 }
 
-// ScanSums reads the totals over a sweep's shards and sets them in the matching sweep:
-// sweep, total, marked, done, abandoned, again, errors, in_window and measured.
+// ScanSums reads the totals of a sweep's shards and sets them in the matching sweep. The
+// columns are sweep, total, marked, done, abandoned, again, errors, in_window and measured.
 func ScanSums(row Scanner, sweeps []sweep.Record) error {
 	var id int64
 	var sums sweep.Progress
@@ -77,7 +78,7 @@ func ScanSums(row Scanner, sweeps []sweep.Record) error {
 	return nil
 }
 
-// SetSums sets the totals over a sweep's shards in the sweep.
+// SetSums sets the totals of a sweep's shards in the sweep.
 func SetSums(s *sweep.Record, sums sweep.Progress) {
 	if !s.Cut {
 		sums.Total = s.Total
@@ -88,14 +89,13 @@ func SetSums(s *sweep.Record, sums sweep.Progress) {
 	s.Progress = sums
 }
 
-// OrdersOf returns the answer to a checkpoint, given the numbers of done and abandoned
-// items over all shards. The numbers exclude items that wait for a retry.
+// OrdersOf returns the response to a checkpoint. done and abandoned are the numbers of items
+// in all shards. They exclude items that wait for a retry.
 func OrdersOf(s *sweep.Record, share sweep.Share, done, abandoned int64) sweep.Orders {
 	return sweep.Orders{Stop: s.State != sweep.Running, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
 
-// AgainAfter returns the number of items of a shard that wait for a retry after a
-// checkpoint.
+// AgainAfter returns how many of a shard's items wait for a retry after the checkpoint.
 func AgainAfter(c *sweep.Checkpoint) int64 {
 	if c.Ended {
 		return 0
@@ -103,22 +103,23 @@ func AgainAfter(c *sweep.Checkpoint) int64 {
 	return c.Again
 }
 
-// ShardLost returns the ErrLeaseLost of a job that no longer processes its shard.
+// ShardLost returns an ErrLeaseLost for a job that no longer processes its shard.
 func ShardLost(c *sweep.Checkpoint) error {
 	return fmt.Errorf("job %d, shard %d of sweep %d: %w", c.Job, c.Number, c.Sweep, fairlead.ErrLeaseLost)
 }
 
-// BehindMark returns the ErrConflict of a mark behind the stored one.
+// BehindMark returns an ErrConflict for a checkpoint whose mark is behind the stored mark.
 func BehindMark(c *sweep.Checkpoint) error {
 	return fmt.Errorf("shard %d of sweep %d has progressed beyond %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
-// ShardBusy returns the ErrConflict of a sweep that cannot be split again.
+// ShardBusy returns an ErrConflict for a sweep that cannot be split again because the job of
+// one of its shards has not ended.
 func ShardBusy(s *sweep.Shard, state fairlead.State) error {
 	return fmt.Errorf("shard %d of sweep %d cannot be split again: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }
 
-// NoSuchShard returns the ErrNotFound for a shard number.
+// NoSuchShard returns an ErrNotFound for a shard number.
 func NoSuchShard(sweep int64, number int) error {
 	return fmt.Errorf("shard %d of sweep %d: %w", number, sweep, fairlead.ErrNotFound)
 }

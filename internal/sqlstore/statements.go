@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead/alert"
 )
 
-// Expander returns the replacement of {{name}} in a statement: a table's qualified, quoted
-// name, or for "now" the database's clock in microseconds.
+// Expander returns the text that replaces {{name}} in a statement: the qualified, quoted name
+// of a table or, for "now", the database clock in microseconds.
 type Expander func(name string) string
 
 var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
@@ -38,11 +38,11 @@ func (e Expander) expand(sql string) string {
 	})
 }
 
-// LoadStatements sets the string fields of *into from the .sql files in fsys. A field
-// tagged sql:"claim" gets the statement that follows the line "-- name: claim". A field
-// without a statement and a statement without a field are errors, so neither side keeps
-// unused ones. Fields of embedded structs count as fields of *into, so shared statements
-// have the same names in all stores.
+// LoadStatements sets the string fields of *into from the .sql files in fsys. It sets a field
+// tagged sql:"claim" to the statement that follows the line "-- name: claim". It returns an
+// error for a field without a statement and for a statement without a field, so neither side
+// keeps unused names. The fields of embedded structs count as fields of *into, so shared
+// statements have the same names in all stores.
 func LoadStatements(fsys fs.FS, expand Expander, into any) error {
 	found, err := parseStatements(fsys)
 	if err != nil {
@@ -99,7 +99,7 @@ func parseStatements(fsys fs.FS) (map[string]string, error) {
 	return all, nil
 }
 
-// ReadStatements returns the statements of a file by name, without comments.
+// ReadStatements returns the statements in a file by name, without comments.
 func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
 	text, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -126,20 +126,20 @@ func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
 	return found, nil
 }
 
-// Migration is one numbered schema change: a list of statements.
+// Migration is a numbered schema change, which consists of a list of statements.
 type Migration struct {
 	Version int
 	Name    string
 	Steps   []string
 }
 
-// String returns the migration's name as in its file name.
+// String returns the migration's name as it appears in the file name.
 func (m Migration) String() string { return fmt.Sprintf("%04d_%s", m.Version, m.Name) }
 
 var migrationFile = regexp.MustCompile(`^migrations/(\d{4})_(\w+)\.sql$`)
 
-// LoadMigrations reads migrations/NNNN_name.sql in order. Statements end with a semicolon
-// at the end of a line.
+// LoadMigrations reads the files migrations/NNNN_name.sql in order. A statement ends with a
+// semicolon at the end of a line.
 func LoadMigrations(fsys fs.FS, expand Expander) ([]Migration, error) {
 	files, err := fs.Glob(fsys, "migrations/*.sql")
 	if err != nil {

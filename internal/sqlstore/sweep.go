@@ -58,14 +58,14 @@ type silence struct {
 	Free  bool  `json:"free,omitempty"`
 }
 
-// SweepRow holds the mutable columns of a sweep.
+// SweepRow holds the columns of a sweep that can change.
 type SweepRow struct {
 	State        sweep.State
 	Version      int64
 	Body, Status []byte // JSON
 }
 
-// NewSweepRow returns the stored form of a sweep.
+// NewSweepRow returns a sweep in its stored form.
 func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 	row.State, row.Version = s.State, s.Version
 	if row.Body, err = EncodeSweep(&s.Sweep); err != nil {
@@ -75,8 +75,8 @@ func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 	return row, err
 }
 
-// SteeredRow returns the row to store for a steered sweep: its status, its ledger and its
-// Data. news reports whether any of it has changed.
+// SteeredRow returns the row to store after a sweep has been steered. From after, it takes
+// only the status, the ledger and Data. news reports whether any of them has changed.
 func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
@@ -94,7 +94,7 @@ func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error
 	return row, changed || row.State != was.State || !bytes.Equal(row.Status, was.Status), nil
 }
 
-// EncodeSweep returns the declared fields of a sweep as JSON.
+// EncodeSweep returns a sweep's declared fields as JSON.
 func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	body, err := json.Marshal(sweepBody{
 		Kind: s.Kind, Data: string(s.Data), Source: s.Source, From: s.From, To: s.To, InFlight: s.InFlight, Rate: s.Rate,
@@ -107,8 +107,7 @@ func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	return body, nil
 }
 
-// EncodeSweepStatus returns the status of a sweep, except for its state, and its ledger as
-// JSON.
+// EncodeSweepStatus returns a sweep's ledger and its status, except for its state, as JSON.
 func EncodeSweepStatus(s *sweep.Record) ([]byte, error) {
 	var lately [][2]int64
 	for _, f := range s.Lately {
@@ -124,7 +123,8 @@ func EncodeSweepStatus(s *sweep.Record) ([]byte, error) {
 	})
 }
 
-// ScanSweep reads id, name, tenant, state, version, created_at, body and status.
+// ScanSweep reads a sweep from the columns id, name, tenant, state, version, created_at, body
+// and status.
 func ScanSweep(row Scanner) (s sweep.Record, err error) {
 	var created int64
 	var body, status []byte
@@ -164,15 +164,15 @@ func ScanSweep(row Scanner) (s sweep.Record, err error) {
 // SweepPage returns the page size for a list of sweeps.
 func SweepPage(f sweep.Filter) int { return page(f.Limit) }
 
-// NoSuchSweep returns the ErrNotFound for a sweep ID.
+// NoSuchSweep returns an ErrNotFound for a sweep ID.
 func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }
 
-// SweepTaken returns the ErrConflict of a name that another sweep has.
+// SweepTaken returns an ErrConflict for a name that another sweep already has.
 func SweepTaken(name string) error {
 	return fmt.Errorf("a sweep with the name %q already exists: %w", name, fairlead.ErrConflict)
 }
 
-// SweepChanged returns the ErrConflict of an outdated version.
+// SweepChanged returns an ErrConflict for an outdated version.
 func SweepChanged(name string) error {
 	return fmt.Errorf("sweep %q was changed by another caller: %w", name, fairlead.ErrConflict)
 }

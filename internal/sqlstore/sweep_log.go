@@ -158,7 +158,8 @@ func (s *sweepLogStore) PruneSweeps(ctx context.Context, age time.Duration, limi
 	return total, nil
 }
 
-// ScanFailedItem reads sweep, idx, attempts, error, at and again.
+// ScanFailedItem reads a failed item from the columns sweep, idx, attempts, error, at and
+// again.
 func ScanFailedItem(row Scanner) (item sweep.FailedItem, err error) {
 	var at int64
 	err = row.Scan(&item.Sweep, &item.Index, &item.Attempts, &item.Error, &at, &item.Again)
@@ -166,7 +167,7 @@ func ScanFailedItem(row Scanner) (item sweep.FailedItem, err error) {
 	return item, err
 }
 
-// ScanSweepLog reads id, sweep, idx, level, text and at.
+// ScanSweepLog reads a log line from the columns id, sweep, idx, level, text and at.
 func ScanSweepLog(row Scanner) (line sweep.Log, err error) {
 	var at int64
 	err = row.Scan(&line.ID, &line.Sweep, &line.Index, &line.Level, &line.Text, &at)
@@ -174,7 +175,7 @@ func ScanSweepLog(row Scanner) (line sweep.Log, err error) {
 	return line, err
 }
 
-// ScanSweepEvent reads id, at, actor, action, was, became and note.
+// ScanSweepEvent reads an event from the columns id, at, actor, action, was, became and note.
 func ScanSweepEvent(row Scanner) (event sweep.Event, err error) {
 	var at int64
 	err = row.Scan(&event.ID, &at, &event.By, &event.Action, &event.From, &event.To, &event.Note)
@@ -182,8 +183,7 @@ func ScanSweepEvent(row Scanner) (event sweep.Event, err error) {
 	return event, err
 }
 
-// ItemRange returns the range of indexes [first, end) that a filter of failed items
-// selects.
+// ItemRange returns the index range [first, end) that a filter for failed items selects.
 func ItemRange(f sweep.ItemFilter) (first, end int64) {
 	first, end = math.MinInt64, math.MaxInt64
 	if f.From {
@@ -195,8 +195,8 @@ func ItemRange(f sweep.ItemFilter) (first, end int64) {
 	return first, end
 }
 
-// LastOfEach returns the items sorted by index. Of several items with the same index, it
-// returns the last.
+// LastOfEach returns the items sorted by index. If several items have the same index, it
+// returns only the last of them.
 func LastOfEach(items []sweep.FailedItem) []sweep.FailedItem {
 	byIndex := make(map[int64]sweep.FailedItem, len(items))
 	for _, item := range items {

@@ -37,7 +37,7 @@ type SweepStatements struct {
 	SweepItems      string `sql:"sweep_items"`
 }
 
-// NewSweeps returns a store of sweeps within a caller's transaction.
+// NewSweeps returns a sweep store that runs in the caller's transaction.
 func NewSweeps(callers Database, dialect SweepDialect, statements *FeatureStatements) sweep.CallerTx {
 	return &sweepStore{db: callers, dialect: dialect, sql: &statements.SweepStatements, steered: &statements.SteerStatements}
 }
@@ -143,7 +143,8 @@ func (s *sweepStore) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.R
 	return sweeps, nil
 }
 
-// SumSweeps sets the totals over shards in the given sweeps, read by the statement sums.
+// SumSweeps reads the totals of all shards with the statement sums, and sets them in the given
+// sweeps.
 func SumSweeps(ctx context.Context, db DB, sweeps []sweep.Record, sums string) error {
 	if len(sweeps) == 0 {
 		return nil

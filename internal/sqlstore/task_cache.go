@@ -12,8 +12,8 @@ const (
 	cachedChunks = 8       // cached chunks of one read; the tasks of the other chunks are released together
 )
 
-// TaskCache caches the tasks of chunks. These never change, and a batch that releases the
-// tasks of a chunk gradually reads them each time.
+// TaskCache caches the tasks of chunks. The tasks of a chunk never change, and a batch that
+// releases them gradually would otherwise read them each time.
 type TaskCache struct {
 	mu     sync.Mutex
 	chunks map[int64][]batch.ChunkTask // by the first ID of the chunk
@@ -21,22 +21,23 @@ type TaskCache struct {
 	bytes  int
 }
 
-// Known returns the cached tasks by the first ID of the chunk. The caller must not modify
-// them.
+// Known returns the cached tasks. The map's keys are the chunks' first task IDs. Callers must
+// not modify the tasks.
 func (c *TaskCache) Known() map[int64][]batch.ChunkTask {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.chunks)
 }
 
-// Forget empties the cache because the database may have reused the IDs of chunks.
+// Forget empties the cache, because the database may have reused chunk IDs.
 func (c *TaskCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.chunks, c.order, c.bytes = nil, nil, 0
 }
 
-// Keep caches the last of the given chunks, which were read with their tasks.
+// Keep caches the last few of the given chunks. The chunks must have been read with their
+// tasks.
 func (c *TaskCache) Keep(chunks []batch.Chunk) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,21 +9,21 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// PendingStates returns the states of the jobs that count against Tenant.MaxPending.
+// PendingStates returns the states in which jobs count against Tenant.MaxPending.
 func PendingStates() []fairlead.State {
 	return []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}
 }
 
-// Family holds the data that decides whether a tenant may be declared: the other tenants,
-// read under the lock of the change.
+// Family holds the data that decides whether a tenant may be declared: data about the other
+// tenants, read while the change holds its lock.
 type Family struct {
 	Parents   map[string]string // every declared tenant → its parent or ""
 	Minimums  int               // sum over all other tenants
 	GlobalCap int               // 0 if there is none
 }
 
-// NewFamily returns the Family for the tenant except, given all declared tenants and all
-// quotas.
+// NewFamily returns the Family for the tenant named except. parents contains all declared
+// tenants, and quotas all quotas.
 func NewFamily(parents map[string]string, quotas []*Quota, except string) Family {
 	family := Family{Parents: parents}
 	for _, q := range quotas {
@@ -90,8 +90,8 @@ func (f Family) children(name string) (children []string) {
 	return children
 }
 
-// CheckGlobalCap returns ErrInvalid if a global cap is below the sum of all tenants'
-// minimums.
+// CheckGlobalCap returns ErrInvalid if l is a global limit with a cap below minimums, the sum
+// of all tenants' minimums.
 func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	if l.Scope != fairlead.LimitGlobal || l.MaxRunning == 0 || minimums <= l.MaxRunning {
 		return nil
@@ -101,8 +101,8 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 	}}}
 }
 
-// CheckSeenLimit returns ErrConflict if a limit has changed since its caller read it.
-// quotas are the current ones.
+// CheckSeenLimit returns ErrConflict if a limit has changed since the caller read it. seen is
+// the limit that the caller read; quotas are the current quotas.
 func CheckSeenLimit(seen fairlead.Limit, quotas []*Quota) error {
 	now := fairlead.Limit{Scope: seen.Scope, Name: seen.Name}
 	for _, q := range quotas {

@@ -25,13 +25,15 @@ func (u unavailable) Unwrap() error { return u.error }
 // errTooSlow is the cause if WithTimeout ends a call before the caller's own deadline.
 var errTooSlow error = unavailable{fmt.Errorf("the database took longer than the store's timeout: %w", context.DeadlineExceeded)}
 
-// WithTimeout limits a call to a timeout, unless the caller's own deadline is earlier.
+// WithTimeout returns a context that ends after the store's timeout, or earlier if ctx has an
+// earlier deadline.
 func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, timeout, errTooSlow)
 }
 
-// Ended returns the error of a call whose context has ended: fairlead.ErrUnavailable if the
-// database was too slow, and otherwise the error of the caller's context.
+// Ended returns the error for a call whose context has ended. It returns
+// fairlead.ErrUnavailable if the database was too slow. Otherwise, it returns the error of the
+// caller's context.
 func Ended(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, errTooSlow) {
 		return cause // cause is read only once: the context may end between two reads
@@ -39,10 +41,10 @@ func Ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// MarkUnavailable wraps the error of a call in fairlead.ErrUnavailable if the error is
-// transient: the server refused for a transient reason, was unreachable, closed the
-// connection, or exceeded the store's timeout. A caller that cancelled gets only its own
-// context's error.
+// MarkUnavailable wraps a call's error in fairlead.ErrUnavailable if the error is transient.
+// This is the case if the server refused the call for a transient reason, was unreachable,
+// closed the connection, or exceeded the store's timeout. If the caller cancelled the call,
+// MarkUnavailable returns the error unchanged.
 func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) error {
 	ended := Ended(ctx)
 	switch {

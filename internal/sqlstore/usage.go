@@ -116,7 +116,7 @@ func (s *UsageStatements) readStarts(ctx context.Context, db DB, now int64) ([]d
 	}, s.RecentStarts, OldestBucket(now))
 }
 
-// OldestBucket returns the bucket of the starts that are about to leave the window.
+// OldestBucket returns the bucket with the oldest starts that are still in the window.
 func OldestBucket(now int64) int64 {
 	return (now - fairlead.UsageWindow.Microseconds()) / startsBucket.Microseconds()
 }

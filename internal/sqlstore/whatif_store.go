@@ -18,7 +18,7 @@ type whatIfStore struct {
 	pauses  *PauseStatements
 }
 
-// WhatIfStatements holds the SQL statements of whatIfStore. None of them locks anything.
+// WhatIfStatements holds the SQL statements of whatIfStore. None of them takes locks.
 type WhatIfStatements struct {
 	StandingQuotas string `sql:"standing_quotas"`
 	HeldLanes      string `sql:"held_lanes"`

@@ -78,11 +78,23 @@ func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 	return out
 }
 
-// effectOf returns the effect of a change on a lane.
+// effectOf returns the effect of a change on a lane. A lane that does not move either way,
+// because it is paused or no node serves it, is not affected: a further obstacle delays
+// none of its jobs.
 func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
+	stoppedBefore, stoppedAfter := stopped(before), stopped(after)
+	if stoppedBefore && stoppedAfter {
+		return fairlead.NoEffect
+	}
 	change := cmp.Compare(after.Starts, before.Starts)
 	if change == 0 && after.Starts > 0 {
 		change = cmp.Compare(before.First, after.First)
+	}
+	if change == 0 && stoppedBefore != stoppedAfter {
+		change = 1
+		if stoppedAfter {
+			change = -1
+		}
 	}
 	if change == 0 {
 		change = cmp.Compare(len(before.HeldBeyond(after)), len(after.HeldBeyond(before)))
@@ -94,6 +106,13 @@ func effectOf(before, after fairlead.WaitOutlook) fairlead.Effect {
 		return fairlead.GetsSooner
 	}
 	return fairlead.NoEffect
+}
+
+// stopped reports whether a lane waits until a user resumes it or starts a node.
+func stopped(w fairlead.WaitOutlook) bool {
+	return slices.ContainsFunc(w.Held, func(o fairlead.Obstacle) bool {
+		return o.Code == fairlead.IsPaused || o.Code == fairlead.NoNode
+	})
 }
 
 // byEffect sorts waits: lanes whose jobs start later come first, then those whose jobs

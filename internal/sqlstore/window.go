@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Window is the range of IDs that a statement reads. The zero Window includes all IDs, in
-// any order.
+// Window is the range of IDs that a statement reads, and the way in which it reads them. The
+// zero Window includes all IDs, in any order.
 type Window struct {
 	From, Below int64 // IDs; 0 = unlimited
 	// ByID reads places in ID order.
@@ -38,19 +38,28 @@ func (w Window) below(filter fairlead.Filter) int64 {
 	return w.Below
 }
 
-// Ask runs a reading statement and scans its rows.
+// Ask is a function that runs a reading statement and scans its rows.
 type Ask func(ctx context.Context, statement string, args []any, each func(Scanner) error) error
 
 // looks limits the number of rows that one look reads, and so the cost of an answer.
 type looks struct {
 	done int // rows of ended jobs, usually most of all jobs
 	live int // rows of each other place
-	mass int // rows of a place or an outcome whose index is not ordered by ID
+	mass int // rows of a place whose index is not ordered by ID
+	ends int // rows of an outcome whose index is not ordered by ID
+
+	whole, many bool // whether a look has read up to wholeLanes rows, and up to wholeMany
 }
 
-// readWhole limits a second look that reads all rows of some lanes, or of an outcome, to
-// find the newest: no index has them in ID order.
-const readWhole = 20_000
+// No index has the jobs of a lane, or of an outcome, in the order of their ids. A second look reads
+// all of them to find the newest, if they are fewer than these bounds.
+const (
+	// wholeLanes bounds the ready, parked or scheduled jobs of some lanes, and wholeMany those that
+	// are read once windows of wholeAfter rows have found nothing: their rows lie next to each other.
+	wholeLanes, wholeMany, wholeAfter = 20_000, 200_000, 2_000
+	// wholeOutcome bounds the jobs that ended in one way, each of which is looked up.
+	wholeOutcome = 20_000
+)
 
 // read returns the number of rows that a look reads of the largest place selected by a
 // filter.
@@ -64,8 +73,15 @@ func (l looks) read(filter fairlead.Filter) int {
 // further returns the limits for the look after one without results.
 func (l looks) further(filter fairlead.Filter) looks {
 	l.done, l.live = 2*l.done, 2*l.live
-	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) > 0 {
-		l.mass = readWhole
+	l.mass, l.ends = l.live, l.live
+	if len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants)+len(filter.States) == 0 {
+		return l
+	}
+	switch {
+	case !l.whole:
+		l.mass, l.ends, l.whole = wholeLanes, wholeOutcome, true
+	case !l.many && l.live >= wholeAfter:
+		l.mass, l.many = wholeMany, true
 	}
 	return l
 }
@@ -77,7 +93,7 @@ func lookSize(filter fairlead.Filter) looks {
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is also looked up in job
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}
-	size.mass = size.live
+	size.mass, size.ends = size.live, size.live
 	return size
 }
 
@@ -95,14 +111,17 @@ func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, boun
 	lanes, _ := q.Lanes.Matching(filter)
 	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
 	few := size.done / 3
-	if counts {
+	switch {
+	case counts:
 		few = max(few, leastEnds)
+	case !q.Unlucky && !slices.Contains(placeOfEnded.asked(filter), fairlead.Succeeded):
+		few = size.done // the ids of such jobs are scattered among those of successful ones
 	}
 	if ends, err := q.fewEnds(ctx, ask, filter, few); err != nil || ends {
 		within.ByID = false
 		return within, false, err
 	}
-	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.mass); err != nil {
+	if within.ByOutcome, err = q.fewOfOutcome(ctx, ask, filter, size.ends); err != nil {
 		return within, false, err
 	}
 	if !counts && !within.ManyLanes {

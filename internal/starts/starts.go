@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Counter counts the jobs started since the last Take. A job starts with its lease, from
-// which time it counts against limits. The few jobs that are released before their handler
-// begins are counted too.
+// Counter counts the jobs that were started since the last Take. A job starts when it is
+// leased, because it counts against limits from then on. Counter therefore also counts the
+// few jobs that are released before their handler begins.
 type Counter struct {
 	mu    sync.Mutex
 	lanes map[lane]driver.Starts
@@ -22,7 +22,7 @@ type lane struct{ queue, tenant, kind string }
 // New returns an empty Counter.
 func New() *Counter { return &Counter{lanes: map[lane]driver.Starts{}} }
 
-// Add counts claimed jobs and reports whether some of them started too late.
+// Add counts claimed jobs and reports whether any of them started too late.
 func (c *Counter) Add(jobs []*fairlead.Job) (missed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,8 @@ func (c *Counter) Take() []driver.Starts {
 	return taken
 }
 
-// GiveBack adds counts that could not be reported back to the counter.
+// GiveBack adds counts back to the counter if they could not be reported. The next Take then
+// returns them.
 func (c *Counter) GiveBack(taken []driver.Starts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Checkpoint is the complete stored state of a run. Except for failed items, it has at most
-// a few kilobytes, whatever the number of items.
+// Checkpoint is a run's complete stored state. Apart from failed items, it takes a few
+// kilobytes at most, however many items there are.
 type Checkpoint struct {
 	Mark   int64   // all items below it are done, abandoned, absent, or in Aside
 	Window []byte  // settled items after the mark, encoded by package window
@@ -25,25 +25,25 @@ type Checkpoint struct {
 	Redone []int64   // items that failed earlier and are now done
 }
 
-// Failure is an item that failed permanently.
+// Failure records an item that failed permanently.
 type Failure struct {
 	Index    int64
 	Attempts int
 	Error    string
 }
 
-// Aside is an item that was put aside to let the window advance, because it waits for a
-// retry or takes long.
+// Aside is an item that was put aside to let the window advance, because the item waits for
+// a retry or takes a long time.
 type Aside struct {
 	Index int64
 	Tries int // failed tries
 }
 
-// MaxAside is the maximum number of items put aside. Their encoding and that of the largest
-// window together stay below 4 KiB.
+// MaxAside is the maximum number of items that are put aside. Encoded, these items and the
+// largest window together take less than 4 KiB.
 const MaxAside = 128
 
-// Counts contains totals since the start of the sweep. At its end, Done + Abandoned +
+// Counts holds totals since the start of the sweep. When the sweep ends, Done + Abandoned +
 // Absent equals the number of indexes.
 type Counts struct {
 	Done      int64
@@ -54,7 +54,7 @@ type Counts struct {
 	Retried   int64 // failed tries that were to be repeated
 }
 
-// End is the reason why a run ended.
+// End is the way in which a run ended.
 type End string
 
 // Values of End.
@@ -73,7 +73,7 @@ type Ending struct {
 	Err    error  `json:"-"` // for Released, if this process has no file descriptors left
 }
 
-// Orders is the answer to a checkpoint. Nil fields leave the setting unchanged.
+// Orders is the response to a checkpoint. A nil field leaves its setting unchanged.
 type Orders struct {
 	Stop     bool
 	Rate     *float64 // items per second; pace.Unlimited and pace.Held are special values
@@ -83,7 +83,8 @@ type Orders struct {
 	Soon     bool // save again soon: more orders may follow at any moment
 }
 
-// AppendAside appends items that were put aside, sorted by index, in a few bytes each.
+// AppendAside appends the encoding of aside, which must be sorted by index. Each item takes
+// only a few bytes.
 func AppendAside(to []byte, aside []Aside) []byte {
 	last := int64(0)
 	for _, a := range aside {

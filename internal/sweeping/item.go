@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Item is one try of one item.
+// Item is one try at processing an item.
 type Item struct {
 	Index   int64
 	Attempt int    // starts at 1
 	Data    []byte // the source's data, if any
 }
 
-// Verdict is the result of a try.
+// Verdict says how a try ended.
 type Verdict uint8
 
 // Values of Verdict.
@@ -26,7 +26,7 @@ const (
 	Finish                 // the item and all items after it are done; only for serial runs
 )
 
-// Outcome is what a handler reports for a try. The zero value is Done.
+// Outcome is the result that a handler reports for a try. The zero value is Done.
 type Outcome struct {
 	Verdict Verdict
 	Err     error         // reason, unless the item is done
@@ -41,7 +41,7 @@ type Log struct {
 	Text  string
 }
 
-// Failed returns the outcome of a try that failed with err, or Done if err is nil.
+// Failed returns the outcome for a try that ended with err, or Done if err is nil.
 func Failed(err error) Outcome {
 	if err == nil {
 		return Outcome{}
@@ -57,7 +57,7 @@ func (o Outcome) reason() error {
 	return errors.New("the handler gave no reason")
 }
 
-// Record contains the log lines of an item. It may be recorded again after a crash.
+// Record holds an item's log lines. After a crash, the same lines may be recorded again.
 type Record struct {
 	Index int64
 	Logs  []Log

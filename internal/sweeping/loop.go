@@ -8,8 +8,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/pace"
 )
 
-// Loop tries many items concurrently on one goroutine. It suits handlers that mostly wait,
-// because a goroutine for each would cost more than the handlers' work.
+// Loop tries many items concurrently on one goroutine. It suits handlers that spend most of
+// their time waiting, because one goroutine per item would cost more than the handlers'
+// work.
 type Loop interface {
 	// Begin starts to try an item under a number.
 	Begin(number int, item Item)
@@ -22,13 +23,13 @@ type Loop interface {
 	Close()
 }
 
-// Ended is an item whose try has ended.
+// Ended holds the outcome of a finished try.
 type Ended struct {
 	Number  int
 	Outcome Outcome
 }
 
-// NewLoop returns a new loop, whose items end with the context. It may return nil.
+// NewLoop returns a new loop that ends its items' tries when ctx ends. It may return nil.
 type NewLoop func(ctx context.Context) Loop
 
 const (

@@ -13,8 +13,8 @@ type pending struct {
 	Aside []byte `json:"aside"`
 }
 
-// EncodePending returns the stored form of items that were put aside, sorted by index, or
-// nil if there are none.
+// EncodePending returns the stored form of the items in aside, which must be sorted by
+// index. It returns nil if aside is empty.
 func EncodePending(aside []Aside) (json.RawMessage, error) {
 	if len(aside) == 0 {
 		return nil, nil
@@ -34,9 +34,9 @@ func DecodePending(stored json.RawMessage) ([]Aside, error) {
 	return DecodeAside(p.Aside)
 }
 
-// Behind returns the distance between the mark and the first item that was put aside before
-// it, or 0 if there is no such item. All items before that item are done or abandoned.
-// aside must be sorted.
+// Behind returns the distance between mark and the first item in aside, or 0 if no item in
+// aside comes before mark. All items before that item are done or abandoned. aside must be
+// sorted.
 func Behind(mark int64, aside []Aside) int64 {
 	if len(aside) == 0 {
 		return 0
@@ -44,9 +44,9 @@ func Behind(mark int64, aside []Aside) int64 {
 	return max(0, mark-aside[0].Index)
 }
 
-// Verify returns an error if no run over the indexes [from, to) can have reached the mark
-// and window with these items put aside, so that no later run could continue from them. If
-// to is 0, the end is not known yet.
+// Verify returns an error if a run over the indexes [from, to) cannot have reached this
+// mark, window and set of items put aside. Such a state is invalid, and no later run could
+// continue from it. If to is 0, the end is not known yet.
 func Verify(from, to, mark int64, bitmap []byte, aside []Aside) error {
 	if to == 0 {
 		to = math.MaxInt64

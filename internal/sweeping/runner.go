@@ -53,7 +53,7 @@ type Runner struct {
 	ending   Ending
 }
 
-// New validates a shard and restores its checkpoint.
+// New validates a shard, restores its checkpoint and returns a runner for it.
 func New(shard Shard) (*Runner, error) {
 	shard, err := shard.withDefaults()
 	if err != nil {
@@ -111,9 +111,9 @@ func (r *Runner) restore(c Checkpoint) error {
 	return nil
 }
 
-// Run runs the shard until it ends, and returns how it ended. By then, all handlers have
-// returned, and a last checkpoint contains exactly what was done. Run returns an error if
-// that checkpoint could not be stored.
+// Run processes the shard until its run ends, and returns how it ended. By then, all
+// handlers have returned, and a last checkpoint states exactly which items were processed.
+// Run returns an error if that checkpoint could not be stored.
 func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	r.handling, r.cancelHandling = context.WithCancelCause(ctx)
 	defer r.cancelHandling(nil)
@@ -134,7 +134,7 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	return r.last(ctx)
 }
 
-// Stop ends the run like a stop order. It may be called before Run.
+// Stop ends the run as a stop order does. It may be called before Run.
 func (r *Runner) Stop() { r.halt(Ending{End: Stopped}) }
 
 // halt prevents further starts. The first reason counts, except that a lost lease always
@@ -163,7 +163,7 @@ func (r *Runner) lose(err error) bool {
 	return true
 }
 
-// Order applies orders to the run.
+// Order applies the given orders to the run.
 func (r *Runner) Order(orders Orders) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

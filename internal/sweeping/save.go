@@ -65,8 +65,8 @@ func (r *Runner) hurryUp() {
 	}
 }
 
-// Progress returns the current checkpoint. It includes the finished items that each worker
-// still holds.
+// Progress returns the current checkpoint, including finished items that the workers have
+// not handed over yet.
 func (r *Runner) Progress() Checkpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()

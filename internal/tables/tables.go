@@ -25,7 +25,7 @@ const (
 	patience = 10 * time.Second
 )
 
-// Databases contains the opened databases by name.
+// Databases holds the open databases by name.
 type Databases struct {
 	all map[string]opened
 }
@@ -35,9 +35,9 @@ type opened struct {
 	dialect source.Dialect
 }
 
-// Open prepares the databases at the given URLs, by name. It does not connect to them: an
-// unreachable database must not keep a node from its other work. Errors contain the name of
-// the database, and never its password.
+// Open prepares the databases at the given URLs. The keys of urls are the databases' names.
+// Open does not connect to the databases, because an unreachable database must not keep a
+// node from its other work. Errors contain the database's name, but never its password.
 func Open(urls map[string]string) (*Databases, error) {
 	d := &Databases{all: map[string]opened{}}
 	for _, name := range slices.Sorted(maps.Keys(urls)) {
@@ -53,10 +53,10 @@ func Open(urls map[string]string) (*Databases, error) {
 	return d, nil
 }
 
-// Names returns the sorted names of the databases.
+// Names returns the databases' names, sorted.
 func (d *Databases) Names() []string { return slices.Sorted(maps.Keys(d.all)) }
 
-// Sources returns the databases in the form that sweeps use.
+// Sources returns the databases by name, in the form that sweeps use.
 func (d *Databases) Sources() map[string]source.Database {
 	sources := map[string]source.Database{}
 	for name, one := range d.all {
@@ -65,8 +65,8 @@ func (d *Databases) Sources() map[string]source.Database {
 	return sources
 }
 
-// Check logs the databases that are currently unreachable, so that a configuration error is
-// noticed before it stops a sweep.
+// Check logs every database that is currently unreachable. This makes a configuration error
+// visible before it stops a sweep.
 func (d *Databases) Check(ctx context.Context, log *slog.Logger) {
 	for _, name := range d.Names() {
 		if err := d.ping(ctx, name); err != nil && ctx.Err() == nil {
@@ -81,7 +81,7 @@ func (d *Databases) ping(ctx context.Context, name string) error {
 	return d.all[name].db.PingContext(ctx)
 }
 
-// Close closes all connections.
+// Close closes all database connections.
 func (d *Databases) Close() error {
 	var all []error
 	for _, one := range d.all {

@@ -13,13 +13,14 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// UpdateTask replaces all fields of a task. Without a version, it replaces any stored
-// version.
+// UpdateTask replaces all of a task's fields. If the request contains no version, it
+// replaces the task regardless of the stored version.
 func (t *Tasks) UpdateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	return t.change(ctx, in, withDefaults(in))
 }
 
-// PatchTask changes the given fields. Fields that are null are reset to their defaults.
+// PatchTask changes the fields given in the request. Fields that are null are reset to their
+// defaults.
 func (t *Tasks) PatchTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	fields, err := withCleared(in)
 	if err != nil {
@@ -65,8 +66,8 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 	return t.put(ctx, current, fields)
 }
 
-// Elsewhere is the error message for a target change that would send hidden values to
-// another host.
+// Elsewhere is the error message for a change to a task's target that would send
+// confidential values to another host.
 const Elsewhere = `points to a host other than the one for which the confidential values shown as "***" were stored; give these values too, or keep scheme, host and port`
 
 // sentAlong rejects a new target for a call that retains values hidden from callers. These
@@ -101,7 +102,7 @@ func (t *Tasks) sentAlong(ctx context.Context, before, after *fairlead.Job, fiel
 	return err
 }
 
-// DeleteTask removes a task.
+// DeleteTask deletes a task.
 func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.DeleteTaskResponse, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err == nil {
@@ -113,12 +114,12 @@ func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (
 	return &fairleadv1.DeleteTaskResponse{}, nil
 }
 
-// EnableTask resumes a task from now on.
+// EnableTask enables a task. The task runs only for instants after this call.
 func (t *Tasks) EnableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
 	return t.turn(ctx, in, t.schedules.Enable)
 }
 
-// DisableTask stops a task. Its existing runs continue.
+// DisableTask disables a task. Its existing runs continue.
 func (t *Tasks) DisableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
 	return t.turn(ctx, in, func(ctx context.Context, id int64) (schedule.Schedule, error) {
 		return t.schedules.Disable(ctx, id, "")
@@ -137,7 +138,7 @@ func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func
 	return taskOf(&s)
 }
 
-// TriggerTask starts a run now.
+// TriggerTask starts a run of a task now.
 func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.TaskRun, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {
@@ -150,7 +151,7 @@ func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) 
 	return t.runs.run(ctx, fire)
 }
 
-// ListTaskRuns lists the runs of a task, newest first.
+// ListTaskRuns lists a task's runs, newest first.
 func (t *Tasks) ListTaskRuns(ctx context.Context, in *fairleadv1.ListTaskRunsRequest) (*fairleadv1.ListTaskRunsResponse, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {

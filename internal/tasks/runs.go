@@ -17,7 +17,7 @@ type Runs struct {
 	schedules *schedule.Client
 }
 
-// GetTaskRun returns a run, even if its task has been deleted.
+// GetTaskRun returns a task's run, even if the task has been deleted.
 func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	fires, err := r.schedules.Fires(ctx, schedule.FireFilter{Jobs: []int64{in.GetId()}})
 	if err != nil {
@@ -47,7 +47,8 @@ func (r *Runs) run(ctx context.Context, fire schedule.Fire) (*fairleadv1.TaskRun
 	return runOf(all, fire, job), nil
 }
 
-// CancelTaskRun cancels a run, or asks it to stop if it is running.
+// CancelTaskRun cancels a task's run. If the run has started, CancelTaskRun requests that it
+// stop.
 func (r *Runs) CancelTaskRun(ctx context.Context, in *fairleadv1.CancelTaskRunRequest) (*fairleadv1.TaskRun, error) {
 	about := &fairleadv1.GetTaskRunRequest{Id: in.GetId()}
 	if _, err := r.GetTaskRun(ctx, about); err != nil {

@@ -21,8 +21,8 @@ type Tasks struct {
 	runs      *Runs
 }
 
-// Calls contains functions to validate and mask the args of calls. The zero value hides
-// nothing.
+// Calls contains functions that validate calls' args and mask values in them. With the zero
+// value, nothing is masked.
 type Calls struct {
 	// Check rejects args that can never be a call. If nil, httpcall.Validate is used.
 	Check func(args json.RawMessage) error
@@ -34,13 +34,13 @@ type Calls struct {
 	Hides func(ctx context.Context, args json.RawMessage) (bool, error)
 }
 
-// Store is the part of a store that tasks use.
+// Store is the part of a store that this package uses.
 type Store interface {
 	fairlead.Store
 	schedule.Store
 }
 
-// New returns the services for tasks and their runs in a store.
+// New returns the services for a store's tasks and their runs.
 func New(store Store, calls Calls) (*Tasks, *Runs) {
 	if calls.Check == nil {
 		calls.Check = httpcall.Validate
@@ -119,7 +119,7 @@ func (t *Tasks) GetTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fa
 	return taskOf(&s)
 }
 
-// ListTasks lists tasks by name. It skips schedules that are not tasks.
+// ListTasks lists tasks, ordered by name. It skips schedules that are not tasks.
 func (t *Tasks) ListTasks(ctx context.Context, in *fairleadv1.ListTasksRequest) (*fairleadv1.ListTasksResponse, error) {
 	size := int(in.GetPageSize())
 	if size == 0 {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Env is the environment variable with the absolute path of a built program. Without it,
-// each test binary builds the program itself.
+// Env is the name of the environment variable that holds the absolute path of a prebuilt
+// program. If it is not set, each test binary builds the program itself.
 const Env = "FAIRLEAD_TEST_PROGRAM"
 
 const module = "github.com/fairlead-io/fairlead"
@@ -25,7 +25,8 @@ var built struct {
 	err       error
 }
 
-// Path returns the path of the program. The first call builds it unless [Env] is set.
+// Path returns the program's path. The first call builds the program unless the environment
+// variable [Env] is set.
 func Path(tb testing.TB) string {
 	tb.Helper()
 	if given := os.Getenv(Env); filepath.IsAbs(given) {
@@ -44,7 +45,7 @@ func Path(tb testing.TB) string {
 	return built.path
 }
 
-// Remove removes the program built by Path. Call it in TestMain, after the tests.
+// Remove deletes the program that Path has built. Call it in TestMain, after the tests.
 func Remove() {
 	built.Lock()
 	defer built.Unlock()

@@ -30,7 +30,7 @@ const (
 	SeedAttr = "seed"
 )
 
-// Long skips the test in the first tier. Call it at the beginning of a test.
+// Long skips the test in the first tier. Call it at the beginning of the test.
 func Long(t testing.TB, reason string) {
 	t.Helper()
 	t.Attr(LongAttr, reason)
@@ -39,7 +39,7 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
-// Size returns quick in the first tier and full in the second, in which the test runs
+// Size returns quick in the first tier and full in the second tier, where the test runs
 // again.
 func Size[N any](t testing.TB, quick, full N, reason string) N {
 	t.Helper()
@@ -50,9 +50,9 @@ func Size[N any](t testing.TB, quick, full N, reason string) N {
 	return full
 }
 
-// Seed returns the number in an environment variable. If the variable is not set, it
-// returns 1 in the first tier, which must not fail by chance, and a random number in the
-// second. If the test fails, the report contains the seed.
+// Seed returns the number in an environment variable. If the variable is not set, Seed
+// returns 1 in the first tier, because that tier must not fail by chance, and a random
+// number in the second tier. If the test fails, its report contains the seed.
 func Seed(t testing.TB, variable string) uint64 {
 	t.Helper()
 	seed := uint64(1)

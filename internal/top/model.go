@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
-// Model is the state of the view and the user's input. Its methods return the changed
+// Model is the view's state, including the user's input. Its methods return the changed
 // model.
 type Model struct {
 	source string
@@ -38,7 +38,7 @@ const (
 // remembered is the maximum number of points in the graph of starts.
 const remembered = 600
 
-// NewModel returns the model of a source with a first snapshot.
+// NewModel returns a model that shows begin, the first snapshot of a source.
 func NewModel(source string, begin Snapshot, color bool) Model {
 	m := Model{source: source, colors: &screen.Screen{Terminal: true, Color: color, Now: time.Now}, width: 80, height: 24}
 	return m.saw(begin)

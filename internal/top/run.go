@@ -21,8 +21,8 @@ const (
 	wholeKey = 50 * time.Millisecond
 )
 
-// Run shows a source until the user presses q or ctx ends. It returns an error if the first
-// snapshot fails; later failures are retried.
+// Run shows the state of source until the user presses q or ctx ends. It returns an error if
+// the first snapshot fails. It retries later snapshots that fail.
 func Run(ctx context.Context, source Source, every time.Duration, in io.Reader, out *screen.Screen) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +142,7 @@ func show(ctx context.Context, m Model, look func(context.Context) (Snapshot, er
 	return nil
 }
 
-// Once writes the current state of a source.
+// Once writes the current state of source to out.
 func Once(ctx context.Context, source Source, out *screen.Screen) error {
 	now, err := source.Look(ctx)
 	if err != nil {

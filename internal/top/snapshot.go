@@ -19,7 +19,7 @@ type Source struct {
 	Jobs   fairleadv1connect.JobServiceClient
 }
 
-// Snapshot is the state of a cluster at a moment.
+// Snapshot is the state of a cluster at one moment.
 type Snapshot struct {
 	At       time.Time
 	Total    *fairleadv1.Usage
@@ -32,7 +32,7 @@ type Snapshot struct {
 // failures is the number of failed jobs to show.
 const failures = 50
 
-// Look takes a snapshot.
+// Look reads the server's current state and returns it as a snapshot.
 func (s Source) Look(ctx context.Context) (Snapshot, error) {
 	var stats *fairleadv1.Stats
 	var queues *fairleadv1.ListQueuesResponse

@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// Example is a command with its expected output, in which … matches any text.
+// Example is a command and its expected output. In the output, … matches any text.
 type Example struct{ Command, Want string }
 
 var block = regexp.MustCompile("(?s)```console\n(.*?)```")
 
-// Of returns the examples in a text. A command that ends with <<END is followed by its
-// input.
+// Of returns the examples in a Markdown text. If a command ends with <<END, the lines up to
+// END are its input.
 func Of(text string) (examples []Example) {
 	for _, match := range block.FindAllStringSubmatch(text, -1) {
 		for _, part := range strings.Split("\n"+match[1], "\n$ ")[1:] {
@@ -35,7 +35,7 @@ func Of(text string) (examples []Example) {
 	return examples
 }
 
-// Run runs the command with sh and returns its output.
+// Run runs the command with sh and returns the command's output.
 func (e Example) Run(ctx context.Context, dir string, env []string) (string, error) {
 	shell := exec.CommandContext(ctx, "sh", "-c", e.Command)
 	shell.Dir, shell.Env = dir, env

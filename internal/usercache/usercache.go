@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// Dir returns the directory with a name in the cache, and creates it if necessary.
+// Dir returns the directory with the given name in the user's cache. It creates the
+// directory if necessary.
 func Dir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -21,8 +22,8 @@ func Dir(name string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// WithLock runs fn while no other process runs a function under the same path. The kernel
-// releases the lock of a process that ends.
+// WithLock runs fn while no other process holds the lock at path. If a process ends, the
+// kernel releases its lock.
 func WithLock(path string, fn func() error) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Answer returns the fields of an answer for a waiting job that apply to its move. It
-// returns ErrInvalid if the move is not a valid answer.
+// Answer validates an answer for a waiting job and keeps only the fields that apply to the
+// answer's move. It returns ErrInvalid if the move is not a valid answer.
 func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	if err := checkAnswer(given); err != nil {
 		return fairlead.Settlement{}, err
@@ -30,8 +30,8 @@ func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	return answer, nil
 }
 
-// Standing is the state of a job when an answer or an extension arrives, read from its
-// locked row.
+// Standing is a job's state at the time when an answer or an extension arrives. It is read
+// from the job's locked row.
 type Standing struct {
 	ID    int64
 	State fairlead.State
@@ -46,7 +46,7 @@ type Standing struct {
 	Output []byte
 }
 
-// Reply is the result of an answer that is not rejected.
+// Reply is the result of an answer that was not rejected.
 type Reply int
 
 // Values of Reply.
@@ -57,7 +57,8 @@ const (
 	Stale                 // its run has ended; Recorded reports whether this answer ended it
 )
 
-// Resolve decides what to do with an answer.
+// Resolve decides what to do with an answer. It returns ErrExpired if the deadline has passed,
+// and ErrConflict if the job already has a different answer.
 func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	switch {
 	case at.Fence != answer.Fence || at.Fence == 0: // a job that never ran has no fence
@@ -74,7 +75,7 @@ func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	return 0, answeredDifferently(at.ID)
 }
 
-// Apply returns the effect of an accepted answer on the waiting job.
+// Apply returns the waiting job's next state after an accepted answer.
 func (at *Standing) Apply(answer *fairlead.Settlement) Next { return Apply(retried(answer, at.Retry)) }
 
 // retried returns the effective answer: if the wait has a retry pause, a failure that is
@@ -105,10 +106,10 @@ func sameAnswer(a, b *fairlead.Settlement) bool {
 		bytes.Equal(a.Output, b.Output) && bytes.Equal(a.Memo, b.Memo) && bytes.Equal(a.Progress, b.Progress)
 }
 
-// Recorded decides about an answer whose run has ended. found, reason and text come from
-// the record of that run in the job's history. The retry that ended the run is accepted
-// again, as is a failure that led to a retry; by now the job has a new run or none. If the
-// deadline ended the run, Recorded returns ErrExpired.
+// Recorded checks an answer whose run has already ended. found, reason and text come from the
+// record of that run in the job's history. Recorded accepts the answer if it repeats the one
+// that ended the run with a retry, even if the job has since started another run or ended. It
+// returns ErrExpired if the deadline ended the run, and ErrLeaseLost otherwise.
 func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, text string) error {
 	again := answer.Move == fairlead.Again || answer.Move == fairlead.Fail && !answer.Final
 	switch {
@@ -120,7 +121,9 @@ func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, t
 	return driver.LeaseLost(answer.ID)
 }
 
-// Extend decides whether a report under a fence may extend a job's wait.
+// Extend checks whether a report under the given fence may extend the job's wait. It returns
+// ErrLeaseLost if the fence is not the job's, ErrExpired after the deadline, and ErrConflict
+// if the job has already been answered.
 func (at *Standing) Extend(fence int64) error {
 	switch {
 	case at.Fence != fence || at.Fence == 0: // a job that never ran has no fence
@@ -133,8 +136,9 @@ func (at *Standing) Extend(fence int64) error {
 	return nil
 }
 
-// Extended returns the deadline of a waiting job after an extension, which never moves it
-// to an earlier time. A job that does not wait yet has no deadline.
+// Extended returns a waiting job's deadline after an extension. An extension never moves the
+// deadline to an earlier time. waits is false if the job does not wait yet and therefore has
+// no deadline.
 func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool) {
 	if at.State != fairlead.Waiting {
 		return 0, false
@@ -145,13 +149,14 @@ func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool)
 // errNoAnswer is the error of a wait without an answer.
 var errNoAnswer = errors.New("no answer arrived before the deadline")
 
-// Overdue reports whether the job is waiting under a fence and its deadline has passed.
+// Overdue reports whether the job is waiting under the given fence and its deadline has
+// passed.
 func (at *Standing) Overdue(fence int64) bool {
 	return at.State == fairlead.Waiting && at.Fence == fence && at.late()
 }
 
-// Expire returns the effect of a passed deadline on a waiting job: another run after the
-// pause set by its Await, or the end of the job.
+// Expire returns the next state of a waiting job whose deadline has passed. If the job's Await
+// has set a retry pause, the job runs again after the pause. Otherwise, the job fails.
 func Expire(retry *time.Duration) Next {
 	none := fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonDeadline, Error: errNoAnswer.Error(), FreeKey: true}
 	return Apply(retried(&none, retry))

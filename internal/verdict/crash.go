@@ -19,8 +19,8 @@ type Orphan struct {
 	Crashes       int // before this one
 }
 
-// Loss is the result for an orphan. Its run is recorded in any case and does not count as a
-// failure.
+// Loss is the decision about an orphan. The orphan's run is always recorded and never counts
+// as a failure.
 type Loss struct {
 	Next
 	RunReason fairlead.Reason
@@ -29,10 +29,10 @@ type Loss struct {
 	Revocable bool // the crash is taken back if the node reports that it is alive
 }
 
-// TakeBack decides what happens to an orphan. A stop request ends it, and so does
-// CancelOnCrash. A job with maxCrashes crashes fails, because it may be what kills the
-// nodes. A node that is alive has not crashed. A job that did not start cannot have caused
-// a crash, so not even CancelOnCrash ends it.
+// TakeBack decides what happens to an orphaned job. A stop request ends it, and so does
+// CancelOnCrash. A job that reaches maxCrashes fails, because it may be crashing its nodes.
+// The loss does not count as a crash if the node is alive. A job that never started cannot
+// have caused a crash, so not even CancelOnCrash ends it.
 func TakeBack(o Orphan, maxCrashes int) Loss {
 	loss := Loss{Next: Next{State: fairlead.Ready}, Crashes: o.Crashes}
 	crashed := !o.Lived && !o.Late
@@ -62,7 +62,7 @@ func TakeBack(o Orphan, maxCrashes int) Loss {
 	return loss
 }
 
-// Count adds the orphan to the result of a Reap call.
+// Count adds the orphan to the counts that Reap returns.
 func (l *Loss) Count(reaped *driver.Reaped) {
 	switch l.State {
 	case fairlead.Cancelled:
@@ -90,15 +90,16 @@ func late(node int64) string {
 	return fmt.Sprintf("node %d was marked dead before its claim committed; the job did not start", node)
 }
 
-// Lived returns the record of an attempt whose node lost its lease but stayed alive, even
-// if that becomes known only after the attempt was recorded as a crash.
+// Lived returns the reason and text to record for an attempt whose node lost its lease but
+// stayed alive. They also replace the record of a crash if the node turns out to be alive
+// later.
 func Lived(node int64) (reason fairlead.Reason, text string) {
 	return fairlead.ReasonLeaseLost, fmt.Sprintf("node %d lost its lease but stayed alive", node)
 }
 
-// Suspect reports whether a ready job has so many crashes that it is claimed alone.
+// Suspect reports whether a ready job has crashed so often that a node claims it alone.
 func Suspect(crashes int) bool { return crashes >= driver.SoloAfter }
 
-// Uncrashed returns a job's number of crashes after one is taken back. Progress may already
-// have reset the number.
+// Uncrashed returns a job's crash count after one crash is taken back. The count may already
+// be 0, because progress resets it.
 func Uncrashed(crashes int) int { return max(0, crashes-1) }

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Deed is an operator's action with its parameters.
+// Deed is an operator's action together with its parameters.
 type Deed struct {
 	Action    Action
 	Among     []fairlead.State // states of the jobs to which the deed applies; empty = all states that permit the action
@@ -20,7 +20,7 @@ type Deed struct {
 	Queue     string           // for ToMove
 }
 
-// Permit returns ErrConflict if the state of a job forbids the deed or the deed does not
+// Permit returns ErrConflict if a job's state forbids the action, or if the deed does not
 // apply to jobs in that state.
 func (d *Deed) Permit(id int64, state fairlead.State) error {
 	if err := d.Action.Permit(id, state); err != nil {
@@ -32,9 +32,9 @@ func (d *Deed) Permit(id int64, state fairlead.State) error {
 	return nil
 }
 
-// PermitSeen works like Permit and also checks the fence of the job's last run. It returns
-// ErrConflict if the job has run again since the caller saw it, because the caller's
-// knowledge of the earlier run may not apply to the new one.
+// PermitSeen works like Permit and also compares fence, the fence of the job's last run, with
+// the fence that the caller has seen. It returns ErrConflict if the job has run again since
+// then, because what the caller knows about the earlier run may not apply to the new run.
 func (d *Deed) PermitSeen(id int64, state fairlead.State, fence int64) error {
 	if err := d.Permit(id, state); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Action is an operator's action on a job.
+// Action is an action that an operator takes on a job.
 type Action string
 
 // Actions, with the words used in error messages.
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// Permit returns ErrConflict if the state of a job forbids the action.
+// Permit returns ErrConflict if a job in the given state does not permit the action.
 func (a Action) Permit(id int64, state fairlead.State) error {
 	if slices.Contains(permitted[a], state) {
 		return nil
@@ -46,38 +46,40 @@ func (a Action) Permit(id int64, state fairlead.State) error {
 	return driver.IllegalMove(string(a), id, state)
 }
 
-// Moot reports whether an action is permitted but changes nothing: a job that is already
-// due cannot run any earlier.
+// Moot reports whether the action is permitted but would change nothing. This is the case for
+// running a job that is already queued, because it cannot run any earlier.
 func (a Action) Moot(state fairlead.State) bool { return a == ToRun && Queued(state) }
 
-// Pending reports whether a job waits to start, so that another job can replace it.
+// Pending reports whether a job in the given state is waiting to start. Another job can then
+// replace it.
 func Pending(state fairlead.State) bool { return slices.Contains(pending, state) }
 
-// Asked reports whether cancelling a job only asks it to stop, because it is running.
+// Asked reports whether cancelling a job in the given state only requests that it stop,
+// because the job is running.
 func Asked(state fairlead.State) bool { return state == fairlead.Running }
 
-// Queued reports whether a job is in the queue for a slot or for a place at its gate. Its
-// row there changes with its priority.
+// Queued reports whether a job in the given state is queued for a slot or for a place at its
+// gate. The priority is part of the job's row in the queue.
 func Queued(state fairlead.State) bool { return state == fairlead.Ready || state == fairlead.Parked }
 
-// HoldsSlots reports whether a job counts against limits, because it is running or waiting
-// for its answer.
+// HoldsSlots reports whether a job in the given state counts against limits, because it is
+// running or waiting for an answer.
 func HoldsSlots(state fairlead.State) bool {
 	return state == fairlead.Running || state == fairlead.Waiting
 }
 
-// Cancel returns the result of cancelling a job. reason is the caller's text.
+// Cancel returns the next state of a cancelled job. reason is the caller's text.
 func Cancel(reason string) Next {
 	return Next{State: fairlead.Cancelled, Error: reason, FreeKey: true}
 }
 
-// ReplacedBy returns the result for a job whose key another job takes over.
+// ReplacedBy returns the next state of a job whose key the job with the given ID takes over.
 func ReplacedBy(id int64) Next {
 	return Next{State: fairlead.Cancelled, Reason: fairlead.ReasonReplaced, Error: fmt.Sprintf("replaced by job %d", id)}
 }
 
-// Where returns the state in which a job waits for its next run: scheduled until it is due,
-// parked until it has a place at its gate, if it has a gate, and otherwise ready.
+// Where returns the state in which a job waits for its next run. The job is scheduled until it
+// is due, then parked until its gate, if any, admits it, and then ready.
 func Where(due, gated, admitted bool) fairlead.State {
 	switch {
 	case !due:
@@ -88,15 +90,15 @@ func Where(due, gated, admitted bool) fairlead.State {
 	return fairlead.Ready
 }
 
-// Times decides when a job is due and how urgent it is, in microseconds.
+// Times holds the times that decide when a job is due and how urgent it is, in microseconds.
 type Times struct {
 	StartBy   int64
 	NotBefore int64 // 0 = due since its creation
 	CreatedAt int64
 }
 
-// MeantFor returns the times of a job that is rescheduled to due. StartBy moves with the
-// due time if the two were equal.
+// MeantFor returns a job's times after the job is rescheduled to due. If StartBy was equal to
+// the previous due time, it moves with the due time.
 func (t Times) MeantFor(due int64) Times {
 	was := t.NotBefore
 	if was == 0 {
@@ -109,9 +111,9 @@ func (t Times) MeantFor(due int64) Times {
 	return t
 }
 
-// RunNow returns the times of a scheduled job that is to run immediately and reports
-// whether they change. A job that was not due yet becomes due now; a job that is backing
-// off was due before.
+// RunNow returns a scheduled job's times after an operator has requested that the job run
+// immediately, and reports whether the times have changed. If the job was not due yet, it is
+// due now. If the job is backing off, it has been due before, and its times do not change.
 func (t Times) RunNow(now int64) (Times, bool) {
 	if t.NotBefore <= now {
 		return t, false

@@ -15,8 +15,8 @@ var (
 	answers = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 )
 
-// CheckMoves returns ErrInvalid if one of the settlements has an unknown move. In that
-// case, none of them may be made.
+// CheckMoves returns ErrInvalid if any of the settlements has an unknown move. The caller must
+// then not make any of the settlements.
 func CheckMoves(settlements []fairlead.Settlement) error {
 	var unknown []fairlead.FieldError
 	for i := range settlements {
@@ -42,8 +42,8 @@ func checkAnswer(answer *fairlead.Settlement) error {
 	}}}
 }
 
-// RefusesReplacement reports whether an error says that a replacement can never be stored
-// in its current form. Any other error may be transient.
+// RefusesReplacement reports whether err means that a replacement can never be stored in its
+// current form. Any other error may be transient.
 func RefusesReplacement(err error) bool {
 	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid)
 }

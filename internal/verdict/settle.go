@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Next is the next state of a job. Stores apply it without deciding anything.
+// Next is a job's next state. Stores apply it without making any decisions.
 type Next struct {
 	// State is Succeeded, Failed or Cancelled if the job ends, and Waiting if it waits for
 	// an answer. Ready means that it waits for another run: Where returns the exact state,
@@ -29,9 +29,9 @@ type Next struct {
 	FreeKey bool // the job ends, and may have a key or a place at a gate to release
 }
 
-// Settle decides what happens to a running job with the result of its handler. wish is the
-// reason of a request to stop the job, or nil. A success or a failure keeps its true
-// outcome; a stop request ends any job that would otherwise continue.
+// Settle decides what happens to a running job after its handler has returned. wish is the
+// reason of a request to stop the job, or nil. A stop request does not change a success or a
+// failure, but it ends any job that would otherwise continue.
 func Settle(s *fairlead.Settlement, wish *string) (Next, fairlead.Settled) {
 	if wish != nil && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
 		return Cancel(*wish), fairlead.SettledCancelled
@@ -39,8 +39,8 @@ func Settle(s *fairlead.Settlement, wish *string) (Next, fairlead.Settled) {
 	return Apply(s), fairlead.SettledAsAsked
 }
 
-// Apply returns the effect of a settlement, or an answer, on a running or waiting job that
-// was not asked to stop. CheckMoves must have rejected unknown moves.
+// Apply returns a job's next state after a settlement or an answer. The job must be running or
+// waiting, without a request to stop. CheckMoves must have rejected unknown moves.
 func Apply(s *fairlead.Settlement) Next {
 	switch s.Move {
 	case fairlead.Succeed:
@@ -60,28 +60,28 @@ func Apply(s *fairlead.Settlement) Next {
 	}
 }
 
-// GoesOn reports whether the job continues after a settlement: it waits for another run or
-// for an answer, unless it was asked to stop.
+// GoesOn reports whether the job continues after a settlement, that is, waits for another run
+// or for an answer. It does not consider stop requests.
 func GoesOn(s *fairlead.Settlement) bool { return !Apply(s).State.Final() }
 
 // Waits reports whether a settlement makes its job wait for an answer.
 func Waits(s *fairlead.Settlement) bool { return s.Move == fairlead.MoveAwait }
 
-// Plain reports whether a settlement is only a success: it has no data to store and no key
-// or place to release, and so can be combined with others of its fence.
+// Plain reports whether a settlement is a success and nothing else: it has no data to store,
+// and no key or place to release. It can then be combined with other settlements.
 func Plain(s *fairlead.Settlement) bool {
 	return Succeeds(s) && !s.FreeKey && len(s.Output) == 0 && len(s.Memo) == 0 && len(s.Progress) == 0
 }
 
-// Succeeds reports whether a settlement ends its job as succeeded and enqueues no
+// Succeeds reports whether a settlement ends its job as succeeded without enqueuing a
 // replacement.
 func Succeeds(s *fairlead.Settlement) bool { return s.Move == fairlead.Succeed && s.Replace == nil }
 
-// Replaces reports whether a settlement enqueues another job when it ends this one.
+// Replaces reports whether a settlement ends its job and enqueues a replacement.
 func Replaces(s *fairlead.Settlement) bool { return s.Move == fairlead.Succeed && s.Replace != nil }
 
-// Refused returns the settlement that takes effect if a replacement cannot be stored: the
-// job has not done its work, and fails.
+// Refused returns the settlement that takes effect if a job's replacement cannot be stored.
+// The job fails, because its work has not been done.
 func Refused(s *fairlead.Settlement, refusal error) fairlead.Settlement {
 	failed := *s
 	failed.Move, failed.Output, failed.Replace = fairlead.Fail, nil, nil
@@ -89,10 +89,10 @@ func Refused(s *fairlead.Settlement, refusal error) fairlead.Settlement {
 	return failed
 }
 
-// Early returns the settlement that takes effect when an answer came first. A settlement
-// that would wait is replaced by the answer, with the data that the handler stores unless
-// the answer has its own. Any other settlement is returned unchanged, as is every
-// settlement if answer is nil.
+// Early returns the settlement that takes effect if an answer arrived before the job waited
+// for it. If s would make the job wait, Early returns the answer. The answer's memo and
+// progress take precedence over those in s. Early returns any other settlement unchanged, and
+// also returns s unchanged if answer is nil.
 func Early(s, answer *fairlead.Settlement) *fairlead.Settlement {
 	if !Waits(s) || answer == nil {
 		return s
@@ -108,17 +108,17 @@ func Early(s, answer *fairlead.Settlement) *fairlead.Settlement {
 	return &early
 }
 
-// Current reports whether a settlement applies to a job's current run: the job is running
-// under the settlement's fence. If it does not, call Missed.
+// Current reports whether a settlement applies to a job's current run: the job is running,
+// under the settlement's fence. If Current returns false, call Missed.
 func Current(s *fairlead.Settlement, state fairlead.State, fence int64) bool {
 	return state == fairlead.Running && fence == s.Fence
 }
 
-// Missed returns the result of a settlement whose job was not running under its fence. end
-// is the state in which this fence ended the job, or empty. If it ended the job, it was by
-// this settlement, whose response was lost, unless only something else can have caused that
-// end. In a caller's transaction, the settlement is lost in any case: otherwise the
-// caller's own changes in the transaction would be committed twice.
+// Missed returns the result of a settlement whose job was not running under the settlement's
+// fence. end is the state in which the job ended under this fence, or empty if it did not. If
+// the settlement can have caused this end, Missed assumes that it did and that its response
+// was lost. In a caller's transaction, the settlement is always lost. Otherwise, the caller's
+// own changes in the transaction would be committed twice.
 func Missed(s *fairlead.Settlement, end fairlead.State, callers bool) fairlead.Settled {
 	if callers || s.Fence == 0 || !mayHaveLedTo(s.Move, end) { // a job that never ran has no fence
 		return fairlead.SettledLost

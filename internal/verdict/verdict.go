@@ -27,20 +27,20 @@ var (
 	ErrStuck = errors.New("the handler did not return in time after its context had ended")
 )
 
-// PanicError is the error of a handler that panicked.
+// PanicError is the error recorded for a handler that panicked.
 type PanicError struct {
 	Text string // value of the panic and its stack
 }
 
 func (p *PanicError) Error() string { return p.Text }
 
-// NewPanic returns the error of a recovered value, including the stack.
+// NewPanic returns the error for a recovered panic value. The error includes the stack.
 func NewPanic(value any) *PanicError {
 	return &PanicError{Text: fmt.Sprintf("panic: %v\n\n%s", value, debug.Stack())}
 }
 
-// Judge calls Decide safely with user code: the Error method of an error or a RetryDelay
-// function may panic too. That is a failure of the job, not of the node.
+// Judge calls Decide and recovers from panics in user code, for example in an error's Error
+// method or a RetryDelay function. A panic there is a failure of the job, not of the node.
 func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -52,14 +52,15 @@ func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 	return Decide(job, entry, err, cause, output)
 }
 
-// Decide returns the settlement for a handler's result and the cause of the end of its
-// context, if it ended. It is a pure function except for jitter.
+// Decide returns the settlement for a handler's result. cause is the reason why the
+// handler's context ended, or nil if it did not end. Apart from jitter, Decide is a pure
+// function.
 //
-// A success counts regardless of the context. An outcome chosen by the handler counts
-// unless the job was cancelled. Any other error is a failed attempt, with three exceptions
-// that are not the handler's fault and make the job run again later: the node ended the
-// handler to shut down, the store was unavailable to it, or the process had no file
-// descriptors left.
+// A success counts regardless of the context. An outcome that the handler chose counts
+// unless the job was cancelled. Any other error is a failed attempt, with three exceptions:
+// the node stopped the handler to shut down, the handler could not reach the store, or the
+// process had no file descriptors left. These are not the handler's fault, so the job runs
+// again later.
 func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
@@ -167,8 +168,8 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error, attempts int) ti
 	}
 }
 
-// Timeout returns the time limit of one attempt of a job. In order of precedence, it is set
-// by the handler's TimeoutOf, the job, the handler's options, and the node.
+// Timeout returns the time limit for one attempt of a job. It uses the first limit that is set
+// by the handler's TimeoutOf, the job, the handler's options, and the node, in this order.
 func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
 	chosen := chosenTimeout(job, entry)
 	switch {

@@ -9,15 +9,15 @@ import (
 // MaxEncoded is the maximum length of a bitmap in bytes.
 const MaxEncoded = MaxSize / 8
 
-// Encode returns the state of the window to store: the mark, and the bitmap of done items
-// after it. Bit b of byte a is the item Mark + 1 + 8a + b; the item at the mark is never
-// done. The last byte is never zero, so a window whose items ended in order has an empty
-// bitmap, and no bitmap is longer than MaxEncoded.
+// Encode returns the window's state in the form to store: the mark, and a bitmap of the done
+// items after the mark. Bit b of byte a represents item Mark + 1 + 8a + b. The item at the
+// mark is never done, so the bitmap omits it. The last byte is never zero, so the bitmap is
+// empty if the items ended in order. The bitmap is never longer than MaxEncoded.
 func (w *Window) Encode() (mark int64, bitmap []byte) {
 	return w.mark, w.AppendBitmap(nil)
 }
 
-// AppendBitmap appends the bitmap of Encode to a buffer.
+// AppendBitmap appends the bitmap that Encode returns to a buffer.
 func (w *Window) AppendBitmap(to []byte) []byte {
 	first, start := w.mark+1, len(to)
 	for i := first; i < w.high; i += wordBits {
@@ -28,10 +28,11 @@ func (w *Window) AppendBitmap(to []byte) []byte {
 	return to[:start+int(w.high-first+7)/8]
 }
 
-// Restore merges the result of Encode, from this window or another: an item is done if
-// either records it as done. The mark therefore never moves backwards. The state of a
-// larger window is accepted: Limit then exceeds Size until the mark has caught up. If the
-// input cannot have come from Encode, Restore returns an error and changes nothing.
+// Restore merges a state that Encode has returned, of this window or a different one.
+// Afterwards, an item is done if either state records it as done. The mark therefore never
+// moves backwards. Restore accepts the state of a larger window; Limit then exceeds Size until
+// the mark has caught up. If Encode cannot have returned the given state, Restore returns an
+// error and changes nothing.
 func (w *Window) Restore(mark int64, bitmap []byte) error {
 	if !legal(mark) {
 		return fmt.Errorf("restore window: mark %d is beyond the largest index %d", mark, int64(MaxIndex))

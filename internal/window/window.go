@@ -12,12 +12,12 @@ import (
 	"math/bits"
 )
 
-// MaxSize is the maximum number of items in a window. The bitmap of such a window has 2
-// KiB.
+// MaxSize is the maximum number of items in a window. The bitmap of a window of this size has
+// 2 KiB.
 const MaxSize = 16_384
 
-// MaxIndex is the largest index of an item, far enough from the end of int64 that no sum of
-// an index and a size overflows. The smallest is -MaxIndex.
+// MaxIndex is the largest item index, and -MaxIndex is the smallest. They are far enough from
+// the limits of int64 that adding a size to an index never overflows.
 const MaxIndex = 1 << 62
 
 const (
@@ -25,10 +25,11 @@ const (
 	words    = MaxSize / wordBits
 )
 
-// Window is a ring of bits above a mark. It is not safe for concurrent use.
+// Window records which items are done: all items below a mark, and those above the mark
+// whose bits are set. It is not safe for concurrent use.
 //
-// The ring always has MaxSize bits, which is small, so that a window can be restored from a
-// larger one.
+// The bits are stored in a ring. The ring always has MaxSize bits, so that the state of a
+// larger window can be restored. Even MaxSize bits are small.
 type Window struct {
 	ring [words]uint64 // item i has bit i modulo MaxSize; all bits outside [mark, high) are zero
 	size int64
@@ -36,8 +37,9 @@ type Window struct {
 	high int64
 }
 
-// New returns a window of a size, with everything below mark done. It panics if size is not
-// between 1 and MaxSize or mark is beyond MaxIndex, because that is a programming error.
+// New returns a window with the given size, in which all items below mark are done. It panics
+// if size is not between 1 and MaxSize or mark is not between -MaxIndex and MaxIndex, because
+// that is a programming error.
 func New(size int, mark int64) *Window {
 	if size < 1 || size > MaxSize {
 		panic(fmt.Sprintf("window: size is %d; it must be between 1 and %d", size, MaxSize))
@@ -50,22 +52,23 @@ func New(size int, mark int64) *Window {
 
 func legal(index int64) bool { return index >= -MaxIndex && index <= MaxIndex }
 
-// Size returns the number of items from the mark on that may be handed out.
+// Size returns the window's size: the number of items, starting at the mark, that may be
+// handed out.
 func (w *Window) Size() int { return int(w.size) }
 
-// Mark returns the first item that is not done. It never moves backwards.
+// Mark returns the first item that is not done. The mark never moves backwards.
 func (w *Window) Mark() int64 { return w.mark }
 
-// High returns the item after the last done item.
+// High returns the index after the last done item.
 func (w *Window) High() int64 { return w.high }
 
-// Limit returns the first item that does not fit.
+// Limit returns the first item that does not fit in the window.
 func (w *Window) Limit() int64 { return max(w.mark+w.size, w.high) }
 
 // Fits reports whether item i may be handed out or is already done.
 func (w *Window) Fits(i int64) bool { return i < w.Limit() }
 
-// Free returns the number of items that fit after the last done item.
+// Free returns how many items after the last done item fit in the window.
 func (w *Window) Free() int64 { return w.Limit() - w.high }
 
 // IsDone reports whether item i is done.
@@ -79,7 +82,7 @@ func (w *Window) IsDone(i int64) bool {
 	return w.ring[word(i)]&bit(i) != 0
 }
 
-// Done marks item i as done and reports whether it was not done before. It panics if the
+// Done marks item i as done. It returns false if the item was done before. It panics if the
 // item does not fit, because that is a programming error.
 func (w *Window) Done(i int64) bool {
 	if i < w.mark {
@@ -97,7 +100,8 @@ func (w *Window) Done(i int64) bool {
 	return true
 }
 
-// DoneRange marks all items of [from, to) as done, 64 at a time.
+// DoneRange marks all items in [from, to) as done, 64 at a time. It panics if an item does not
+// fit.
 func (w *Window) DoneRange(from, to int64) {
 	from = max(from, w.mark)
 	if from >= to {
@@ -115,8 +119,8 @@ func (w *Window) DoneRange(from, to int64) {
 	}
 }
 
-// Skip moves the mark forward to an item at any distance: all items below it are done or do
-// not exist. A mark behind the current one has no effect.
+// Skip moves the mark forward to the given item, at any distance. All items below it must be
+// done or not exist. If the item is behind the current mark, Skip does nothing.
 func (w *Window) Skip(mark int64) {
 	if mark <= w.mark {
 		return
@@ -131,8 +135,8 @@ func (w *Window) Skip(mark int64) {
 	w.advance()
 }
 
-// Pending calls yield with each unfinished item of [Mark, High), in order, until yield
-// returns false. yield may mark the item as done.
+// Pending calls yield for each unfinished item in [Mark, High), in order, until yield returns
+// false. yield may mark the item as done.
 func (w *Window) Pending(yield func(int64) bool) {
 	for i := w.mark; ; i++ {
 		i, _ = w.Gap(i)
@@ -142,9 +146,9 @@ func (w *Window) Pending(yield func(int64) bool) {
 	}
 }
 
-// Gap returns the first range [start, end) of unfinished items at or after from. No item
-// from High on is done, so a gap there ends at Limit. If no fitting item is left, start and
-// end are both Limit or more.
+// Gap returns the first range [start, end) of unfinished items at or after from. No item at or
+// after High is done, so a gap that starts there ends at Limit. If no unfinished item that
+// fits is left, start and end are both at least Limit.
 func (w *Window) Gap(from int64) (start, end int64) {
 	start = max(from, w.mark)
 	for start < w.high {

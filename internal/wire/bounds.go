@@ -49,9 +49,9 @@ func (e *elements) entry(f *field, n int) error {
 	return e.add()
 }
 
-// UnmarshalBinary decodes the protobuf form of a message into an empty message. If the
-// message exceeds the limits of a request, it returns a FieldError before allocating much
-// memory. Unknown fields are dropped.
+// UnmarshalBinary decodes a message in protobuf form into an empty message. If data exceeds
+// the limits of a request, UnmarshalBinary returns a FieldError before it allocates much
+// memory. It drops unknown fields.
 func UnmarshalBinary(data []byte, into proto.Message) error {
 	var count elements
 	if err := count.binary(data, planOf(into.ProtoReflect().Descriptor()), 0); err != nil {

@@ -15,7 +15,7 @@ import (
 // maxFound is the maximum number of violations reported for a message.
 const maxFound = 100
 
-// Check returns the violations of a message's rules, at most maxFound.
+// Check returns the violations of the message's validation rules, at most maxFound of them.
 func Check(message proto.Message) []FieldError {
 	m := message.ProtoReflect()
 	c := checker{}

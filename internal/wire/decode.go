@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// FieldError is the error of an invalid value.
+// FieldError reports an invalid value of a field.
 type FieldError struct {
 	Field   string // path of the field; empty for the document itself
 	Message string
@@ -26,8 +26,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// Unmarshal decodes a JSON document into an empty message. It returns FieldErrors. The
-// message does not refer to data.
+// Unmarshal decodes a JSON document into an empty message. It returns FieldErrors if the
+// document is invalid. The message does not retain references to data.
 func Unmarshal(data []byte, into proto.Message) error {
 	s := &scanner{data: data}
 	message := into.ProtoReflect()

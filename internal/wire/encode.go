@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Marshal encodes a message as JSON. Fields without a value are omitted, except for lists
-// in a response, which are then empty.
+// Marshal encodes a message as JSON. It omits fields without a value, except for a response's
+// list of items, which it encodes as an empty list.
 func Marshal(message proto.Message) ([]byte, error) {
 	m := message.ProtoReflect()
 	return appendMessage(nil, m, planOf(m.Descriptor()))

@@ -8,8 +8,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// SetTexts sets a field of a message from the strings in a URL. Lists accept any number of
-// strings, other fields one. It returns FieldErrors.
+// SetTexts sets a message's field from strings in a URL. A list accepts any number of strings;
+// any other field accepts exactly one. SetTexts returns FieldErrors if the field is unknown or
+// a string is invalid.
 func SetTexts(message proto.Message, name string, texts []string) error {
 	m := message.ProtoReflect()
 	f := planOf(m.Descriptor()).byName[name]

@@ -93,7 +93,7 @@ func (b *bubble) prepare(name string, work func(ctx context.Context, job *fairle
 	return b.prepareWith(name, mux, did)
 }
 
-// prepareWith is prepare for a node with handlers of its own.
+// prepareWith does the same as prepare, for a node with its own handlers.
 func (b *bubble) prepareWith(name string, mux *fairlead.Mux, did *news) *node {
 	b.t.Helper()
 	n := &node{b: b, faults: faulty.New(b.store), news: did, ended: make(chan error, 1)}
@@ -141,7 +141,7 @@ func (n *node) stop() {
 	})
 }
 
-// id is the node's number; it changes when the node starts over.
+// id returns the node's ID, which changes when the node starts over.
 func (n *node) id() fairlead.NodeID { return n.engine.Stats().Node }
 
 // enqueue puts jobs into the database.
@@ -172,7 +172,7 @@ func (b *bubble) finish(within time.Duration, jobs ...*fairlead.Job) []*fairlead
 	return ended
 }
 
-// succeed is finish for jobs that are to succeed at the first attempt, without
+// succeed does the same as finish for jobs that must succeed at the first attempt, without
 // a failure or crash.
 func (b *bubble) succeed(within time.Duration, jobs ...*fairlead.Job) {
 	b.t.Helper()
@@ -183,7 +183,7 @@ func (b *bubble) succeed(within time.Duration, jobs ...*fairlead.Job) {
 	}
 }
 
-// until is when the lease of a node ends, as the database has it.
+// until returns the end of a node's lease, according to the database.
 func (b *bubble) until(id fairlead.NodeID) time.Time {
 	b.t.Helper()
 	nodes, err := b.client.Nodes(b.t.Context())
@@ -229,7 +229,7 @@ func (n *news) started(job *fairlead.Job) {
 	n.starts = append(n.starts, job.ID)
 }
 
-// runs is how often handlers started; of one job, or of all if it is nil.
+// runs returns the number of handler starts, of one job, or of all jobs if it is nil.
 func (n *node) runs(of *fairlead.Job) int {
 	n.news.mu.Lock()
 	defer n.news.mu.Unlock()
@@ -242,14 +242,14 @@ func (n *node) runs(of *fairlead.Job) int {
 	return count
 }
 
-// answers is how many settlements were answered so.
+// answers returns the number of settlements with the given result.
 func (n *node) answers(with fairlead.Settled) int {
 	n.news.mu.Lock()
 	defer n.news.mu.Unlock()
 	return n.news.settled[with]
 }
 
-// Ended counts what became of settlements.
+// Ended counts settlements by result.
 func (n *news) Ended(_ *fairlead.Job, _ fairlead.Settlement, settled fairlead.Settled, _ time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -281,5 +281,5 @@ func hangAll(s *faulty.Store) {
 	s.Fail(faulty.Always, faulty.Claim, faulty.Held)
 }
 
-// succeedAtOnce is a handler.
+// succeedAtOnce handles a job by succeeding immediately.
 func succeedAtOnce(context.Context, *fairlead.Job) error { return nil }

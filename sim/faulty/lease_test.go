@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
-// A node that cannot confirm its lease stops by itself: its handlers end
-// before the lease is over, so that they never run beside those of the node
-// that takes their jobs. It then goes on as a new node.
+// A node that cannot confirm its lease stops by itself: its handlers end before the lease
+// expires, so that they never run at the same time as those of the node that takes over its
+// jobs. It then continues as a new node.
 func TestSelfFencing(t *testing.T) {
 	for name, fault := range map[string]func(*faulty.Store){
 		"beats fail":             func(s *faulty.Store) { s.Fail(faulty.Always, faulty.Beat, faulty.Leave, faulty.Join) },
@@ -61,8 +61,8 @@ func TestSelfFencing(t *testing.T) {
 	}
 }
 
-// Beats whose answers are lost count in the database. The node cannot know,
-// and stops all the same.
+// Beats with lost responses take effect in the database. The node cannot know that, and
+// stops nevertheless.
 func TestLostAnswersOfBeats(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		var cut []time.Time

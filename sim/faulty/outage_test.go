@@ -53,7 +53,7 @@ func TestOutageLongerThanTheLease(t *testing.T) {
 	})
 }
 
-// An outage that is over before the leases are is not noticed by handlers.
+// Handlers do not notice an outage that ends before the leases expire.
 func TestOutageShorterThanTheLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		work := func(ctx context.Context, _ *fairlead.Job) error {
@@ -206,7 +206,7 @@ func TestStoppingWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// A node that cannot join tries again, and can be ended meanwhile.
+// A node that cannot join retries, and can be stopped meanwhile.
 func TestJoinFails(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		n := b.prepare("n", succeedAtOnce)

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
-// painting is a node that does the tasks of a batch: it remembers what was there, and
-// then changes it.
+// painting is a node that processes the tasks of a batch: it remembers the previous state,
+// and then changes it.
 type painting struct {
 	*node
 	mu     sync.Mutex
@@ -61,7 +61,7 @@ func (b *bubble) painting() *painting {
 	return p
 }
 
-// paint makes a batch of tasks of which is not known what was there before.
+// paint creates a batch of tasks whose state before is unknown.
 func (p *painting) paint(tasks int) batch.Batch {
 	t := p.b.t
 	t.Helper()

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Book reads and writes the progress of a shard for its run. A node's books use its
-// store; a remote worker's books use the service.
+// Book reads and writes a shard's progress on behalf of the run that processes it. A node's
+// books use the node's store. A remote worker's books use the service.
 type Book interface {
 	// Load reads the shard. An error that a retry cannot fix is fairlead.Fatal.
 	Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error)
@@ -35,8 +35,8 @@ type Book interface {
 	Stop(ctx context.Context, reason string) error
 }
 
-// Library returns the book of the shard that a job processes, valid for the duration of
-// a run.
+// Library returns the book for the shard that a job processes. The book is valid until the
+// job's run ends.
 type Library func(ctx context.Context, job *fairlead.Job) (Book, error)
 
 // inStore is the library of a store.

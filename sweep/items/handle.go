@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Item is one attempt of one item.
+// Item is one attempt to process an item.
 type Item[T any] struct {
 	Sweep   int64  // ID of the sweep
 	Index   int64  // index of the item
@@ -23,8 +23,8 @@ type Item[T any] struct {
 	Text    []byte // the line, or the row as a JSON object; nil if the item has only an index
 }
 
-// Options configures the sources of items that a node can read. The zero value supports
-// sweeps over indexes only.
+// Options configures the item sources that a node can read. The zero value supports only
+// sweeps over indexes.
 type Options struct {
 	Roots     []string            // directories below which files may be read
 	Client    *http.Client        // client that reads lines from URLs; it must deny forbidden addresses
@@ -32,7 +32,7 @@ type Options struct {
 	Logger    *slog.Logger        // default slog.Default()
 }
 
-// Database is a database with tables that sweeps can read.
+// Database is a database whose tables sweeps can read.
 type Database = source.Database
 
 // The dialects of databases.
@@ -42,21 +42,21 @@ const (
 	SQLite   = source.SQLite
 )
 
-// Handle registers a function that handles the items of sweeps of a kind. The function
-// returns nil if the item is done. An error means that the attempt failed; the item is
-// then retried as the sweep specifies, unless the error is from Abandon, Stop, Finish
-// or RetryAfter. A panic counts as an error.
+// Handle registers a function that handles the items of sweeps of the given kind. The
+// function returns nil if the item is done. An error means that the attempt failed. The item
+// is then retried as the sweep specifies, unless the function returned the error of Abandon,
+// Stop, Finish or RetryAfter. A panic counts as an error.
 //
-// Many goroutines call the function concurrently, unless the sweep is serial. Its
-// context ends when the sweep's timeout of an attempt expires, when the node loses its
-// lease, and when the node shuts down and its drain timeout has passed.
+// Many goroutines call the function concurrently, unless the sweep is serial. Its context
+// ends when the sweep's timeout for an attempt expires, when the node loses its lease, and
+// when the node shuts down and its drain timeout has passed.
 func Handle[T any](mux *fairlead.Mux, store sweep.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	HandleIn(mux, inStore(store), kind, options, handle)
 	registerStart(mux, store)
 }
 
-// HandleIn registers a function like Handle, for programs that cannot reach the store,
-// such as remote workers. See worker.HandleSweep.
+// HandleIn registers a function like Handle. It is meant for programs that cannot reach the
+// store, such as remote workers. See worker.HandleSweep.
 func HandleIn[T any](mux *fairlead.Mux, library Library, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	register(mux, library, kind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		var decoded T

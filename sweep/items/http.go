@@ -15,16 +15,17 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// HTTPKind is the kind of sweeps that send their items to a URL. The data of such a
-// sweep is the call.
+// HTTPKind is the kind of a sweep that sends its items to a URL. The sweep's data is the
+// call.
 const HTTPKind = "http"
 
-// HandleHTTP registers HTTPKind. A successful answer can still name items that failed:
+// HandleHTTP registers HTTPKind. A successful response can still name items that failed:
 //
 //	{"failed":[{"index":7,"error":"no such user"}]}
 //
-// With "abandon":true such an item is not retried. With "stop":true it remains to be
-// done, and the sweep stops. The answer {"finish":true} ends a serial sweep.
+// If the response contains "abandon":true for an item, the item is not retried. If it
+// contains "stop":true, the item remains to be done, and the sweep stops. The response
+// {"finish":true} ends a serial sweep.
 func HandleHTTP(mux *fairlead.Mux, store sweep.Store, options Options, calls *httpcall.Handler) {
 	register(mux, inStore(store), HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)

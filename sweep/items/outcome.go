@@ -22,26 +22,25 @@ func (d *decided) Error() string { return d.err.Error() }
 // Unwrap is the error inside.
 func (d *decided) Unwrap() error { return d.err }
 
-// Abandon returns an error that gives up on an item immediately, regardless of the
-// attempts left. The item is listed as failed and counts against the error budget.
+// Abandon returns an error that gives up on an item immediately, regardless of the remaining
+// attempts. The item is listed as failed and counts against the error budget.
 func Abandon(reason error) error {
 	return &decided{verdict: sweeping.Abandon, err: orReason(reason, "the handler gave the item up")}
 }
 
-// Stop returns an error that stops the whole sweep. The item remains to be done.
+// Stop returns an error that stops the whole sweep. The current item remains to be done.
 func Stop(reason error) error {
 	return &decided{verdict: sweeping.Stop, err: orReason(reason, "the handler stopped the sweep")}
 }
 
-// Finish returns an error that ends a serial sweep: the item is done, and no items
-// follow it.
+// Finish returns an error that ends a serial sweep. The current item is done, and no more
+// items follow.
 func Finish() error {
 	return &decided{verdict: sweeping.Finish, err: errors.New("the handler finished the sweep")}
 }
 
-// RetryAfter returns an error that counts as a failed attempt and retries the item
-// after the given pause. Any other error is retried after the pause that the sweep
-// specifies.
+// RetryAfter returns an error that counts as a failed attempt and retries the item after the
+// given pause. After any other error, the pause that the sweep specifies applies.
 func RetryAfter(pause time.Duration, reason error) error {
 	return &decided{verdict: sweeping.Retry, err: orReason(reason, "the handler wants to try again"), after: pause}
 }
@@ -88,9 +87,9 @@ func (c *itemContext) taken() []sweeping.Log {
 	return c.logs
 }
 
-// Log adds a log line about the item that is handled under ctx. The line is stored at
-// the end of the attempt, before the item counts as done. Log does nothing if ctx is
-// not the context of an item's handler.
+// Log adds a log line about the item whose handler has this context. The line is stored at
+// the end of the attempt, before the item counts as done. Log does nothing if ctx is not the
+// context of an item's handler.
 func Log(ctx context.Context, level slog.Level, text string) {
 	item, ok := ctx.Value(itemKey{}).(*itemContext)
 	if !ok {

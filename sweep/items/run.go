@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Run is one run of a shard, for code that prepares calls.
+// Run is one run over a shard. It is meant for code that prepares calls.
 type Run struct {
 	Sweep *sweep.Sweep // the sweep when the run began
 	Job   *fairlead.Job
@@ -28,6 +28,7 @@ type Run struct {
 
 	// Of those who save, one after the other.
 	data    json.RawMessage
+	confide func(json.RawMessage) // masks the data in errors and spans of the shard's job
 	told    sweep.Share
 	saved   time.Time
 	counted int64 // items that had ended then

@@ -162,6 +162,7 @@ func (r *Run) obey(orders sweep.Orders, counts sweeping.Counts) sweeping.Orders 
 // update takes up data that has changed. If it does not fit, items fail until it does.
 func (r *Run) update(data json.RawMessage) {
 	r.data = data
+	r.confide(data)
 	next, err := r.handler.prepare(r, data)
 	if err != nil {
 		next = refusing(err)

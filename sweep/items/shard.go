@@ -2,11 +2,13 @@ package items
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/pace"
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
@@ -68,6 +70,8 @@ var errLeaving = fairlead.Release()
 
 // run makes everything ready and then goes over the items.
 func (r *Run) run(ctx context.Context) error {
+	r.confide = func(args json.RawMessage) { mask.AddArgs(ctx, args) }
+	r.confide(r.Sweep.Data)
 	handling, err := r.handler.prepare(r, r.Sweep.Data)
 	if err != nil {
 		return &refusal{err}

@@ -53,6 +53,11 @@ func actOnCapacity(t *testing.T, lang string) {
 	if err != nil || len(limits) != 1 || limits[0].MaxRunning != 7 || limits[0].Rate != 3 {
 		t.Errorf("the limits are %+v, %v", limits, err)
 	}
+	tab.press(`main a[href^="/limits/kind:noop/what-if"]`)
+	tab.fill("max_running", "1")
+	tab.shows(`document.querySelector("#dialog #foreseen") !== null && document.querySelector("#dialog #save") !== null`)
+	tab.inView("#dialog #foreseen")
+	tab.visit("/tenants")
 	tab.press(`main a[href^="/limits/kind:noop/remove"]`)
 	tab.confirm()
 	tab.press(`main a[href^="/new/tenant"]`)
@@ -65,6 +70,10 @@ func actOnCapacity(t *testing.T, lang string) {
 	if tenant, err := client.Tenant(t.Context(), "globex"); err != nil || tenant.Weight != 3 || tenant.MaxRunning != 4 {
 		t.Errorf("the tenant is %+v, %v", tenant, err)
 	}
+	tab.press(`#tenant-actions a[href^="/tenants/globex/what-if"]`)
+	tab.fill("max_running", "2")
+	tab.shows(`document.querySelector("#dialog #foreseen") !== null`)
+	tab.visit("/tenants/globex")
 	tab.press(`#tenant-actions a[href^="/tenants/globex/delete"]`)
 	tab.confirm()
 	tab.visit("/tokens")

@@ -115,6 +115,13 @@ func testARequest(t *testing.T, lang string) {
 	tab.shot("tested-" + lang)
 	tab.accessible("tested")
 	tab.fits("tested")
+	tab.visit(fmt.Sprintf("/schedules/%d/edit", s.ID))
+	tab.follow("#send-test")
+	tab.await(`document.querySelector("#tested-call #tested.done") !== null && document.getElementById("test-response").innerText.includes("ready")`)
+	tab.inView("#tested-call")
+	tab.shot("tested-before-" + lang)
+	tab.accessible("tested before saving")
+	tab.fits("tested before saving")
 	tab.quiet("tested")
 }
 
@@ -143,11 +150,22 @@ func editASchedule(t *testing.T, lang string) {
 	tab.save()
 	tab.follow(`main a[href*="/edit?"]`)
 	tab.enters("description", "of mails")
+	tab.follow("#what-if")
+	tab.inView("#foreseen")
 	tab.save()
 	if s, err := client.Get(t.Context(), "nightly"); err != nil || s.Description != "of mails" || s.Zone != "Europe/Paris" || s.Job.Kind != "http" {
 		t.Errorf("stored is %+v, %v", s, err)
 	}
 	tab.quiet("editing")
+}
+
+// inView fails unless the beginning of an element is within the window.
+func (t *tab) inView(selector string) {
+	t.Helper()
+	top := value[float64](t, `document.querySelector("`+selector+`").getBoundingClientRect().top`)
+	if height := value[float64](t, `innerHeight`); top < 0 || top > height/2 {
+		t.Errorf("%s begins at %v in a window of %v pixels", selector, top, height)
+	}
 }
 
 // follow clicks a link to another page and waits for the page.

@@ -1034,7 +1034,9 @@ type ListJobsRequest struct {
 	FinishedFrom *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
 	// ID of a batch: return only the jobs of its tasks, from every pass. A page may contain
 	// fewer jobs than page_size.
-	Batch         int64 `protobuf:"varint,12,opt,name=batch,proto3" json:"batch,omitempty"`
+	Batch int64 `protobuf:"varint,12,opt,name=batch,proto3" json:"batch,omitempty"`
+	// Return only jobs with one of these IDs. Cannot be combined with schedule or batch.
+	Id            []int64 `protobuf:"varint,13,rep,packed,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1153,6 +1155,13 @@ func (x *ListJobsRequest) GetBatch() int64 {
 	return 0
 }
 
+func (x *ListJobsRequest) GetId() []int64 {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Jobs of the page. If only a few of a very large number of jobs match, a page may
@@ -1161,6 +1170,8 @@ type ListJobsResponse struct {
 	Items []*Job `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	// Token of the next page. Empty on the last page, and only there.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// ID down to which jobs have been searched, newest first. Not set on the last page.
+	SearchedTo    int64 `protobuf:"varint,3,opt,name=searched_to,json=searchedTo,proto3" json:"searched_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1209,6 +1220,13 @@ func (x *ListJobsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListJobsResponse) GetSearchedTo() int64 {
+	if x != nil {
+		return x.SearchedTo
+	}
+	return 0
+}
+
 type CountJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Count only jobs in one of these states.
@@ -1231,7 +1249,9 @@ type CountJobsRequest struct {
 	Schedule int64 `protobuf:"varint,9,opt,name=schedule,proto3" json:"schedule,omitempty"`
 	// ID of a batch: count only the jobs of its tasks, from every pass.
 	Batch int64 `protobuf:"varint,10,opt,name=batch,proto3" json:"batch,omitempty"`
-	// Approximate number of jobs at which counting stops (default 10000).
+	// Approximate number of jobs at which counting stops (default 10000). Live jobs that are
+	// selected only by state, kind, queue and tenant are always counted in full. If there are more
+	// than 10000 live jobs, their numbers may be a few seconds old.
 	AtMost        int32 `protobuf:"varint,11,opt,name=at_most,json=atMost,proto3" json:"at_most,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2963,7 +2983,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\x12.\n" +
 	"\x04from\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
 	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12?\n" +
-	"\rfinished_from\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\"\xea\x03\n" +
+	"\rfinished_from\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\"\x83\x04\n" +
 	"\x0fListJobsRequest\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
@@ -2978,10 +2998,13 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\bschedule\x18\n" +
 	" \x01(\x03R\bschedule\x12?\n" +
 	"\rfinished_from\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\x12\x14\n" +
-	"\x05batch\x18\f \x01(\x03R\x05batch\"b\n" +
+	"\x05batch\x18\f \x01(\x03R\x05batch\x12\x17\n" +
+	"\x02id\x18\r \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\"\x83\x01\n" +
 	"\x10ListJobsResponse\x12&\n" +
 	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.JobR\x05items\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc8\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1f\n" +
+	"\vsearched_to\x18\x03 \x01(\x03R\n" +
+	"searchedTo\"\xc8\x03\n" +
 	"\x10CountJobsRequest\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +

@@ -2327,7 +2327,7 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x14ListCalendarsRequest\"D\n" +
 	"\x15ListCalendarsResponse\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.fairlead.v1.CalendarR\x05items\"\x18\n" +
-	"\x16DeleteCalendarResponse2\xcf\x11\n" +
+	"\x16DeleteCalendarResponse2\xcf\x12\n" +
 	"\x0fScheduleService\x12j\n" +
 	"\x0eCreateSchedule\x12\x15.fairlead.v1.Schedule\x1a\x15.fairlead.v1.Schedule\"*ڵ\x18\n" +
 	"\n" +
@@ -2360,7 +2360,10 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x06viewer\x82\xd3\xe4\x93\x02)\x12'/api/v1/schedules/{id}/backfill/preview\x12\x89\x01\n" +
 	"\fTestSchedule\x12 .fairlead.v1.TestScheduleRequest\x1a!.fairlead.v1.TestScheduleResponse\"4ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/schedules/{id}/test\x12\x90\x01\n" +
+	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/schedules/{id}/test\x12~\n" +
+	"\x11TestScheduleDraft\x12\x15.fairlead.v1.Schedule\x1a!.fairlead.v1.TestScheduleResponse\"/ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/schedules/test\x12\x90\x01\n" +
 	"\x0fPreviewSchedule\x12#.fairlead.v1.PreviewScheduleRequest\x1a$.fairlead.v1.PreviewScheduleResponse\"2ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02 \x12\x1e/api/v1/schedules/{id}/preview\x12\x8c\x01\n" +
 	"\rPreviewTiming\x12!.fairlead.v1.PreviewTimingRequest\x1a$.fairlead.v1.PreviewScheduleResponse\"2ڵ\x18\n" +
@@ -2488,40 +2491,42 @@ var file_fairlead_v1_schedule_proto_depIdxs = []int32{
 	8,  // 50: fairlead.v1.ScheduleService.BackfillSchedule:input_type -> fairlead.v1.BackfillScheduleRequest
 	8,  // 51: fairlead.v1.ScheduleService.PreviewBackfill:input_type -> fairlead.v1.BackfillScheduleRequest
 	11, // 52: fairlead.v1.ScheduleService.TestSchedule:input_type -> fairlead.v1.TestScheduleRequest
-	16, // 53: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
-	17, // 54: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
-	14, // 55: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
-	2,  // 56: fairlead.v1.ScheduleService.ExplainSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	2,  // 57: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
-	21, // 58: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
-	23, // 59: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	24, // 60: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
-	21, // 61: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
-	23, // 62: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	0,  // 63: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 64: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
-	4,  // 65: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
-	0,  // 66: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 67: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
-	5,  // 68: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
-	0,  // 69: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 70: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
-	13, // 71: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
-	9,  // 72: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
-	10, // 73: fairlead.v1.ScheduleService.PreviewBackfill:output_type -> fairlead.v1.PreviewBackfillResponse
-	12, // 74: fairlead.v1.ScheduleService.TestSchedule:output_type -> fairlead.v1.TestScheduleResponse
-	18, // 75: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
-	18, // 76: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
-	15, // 77: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
-	31, // 78: fairlead.v1.ScheduleService.ExplainSchedule:output_type -> fairlead.v1.Situation
-	20, // 79: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
-	21, // 80: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
-	21, // 81: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
-	25, // 82: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
-	21, // 83: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
-	26, // 84: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
-	63, // [63:85] is the sub-list for method output_type
-	41, // [41:63] is the sub-list for method input_type
+	0,  // 53: fairlead.v1.ScheduleService.TestScheduleDraft:input_type -> fairlead.v1.Schedule
+	16, // 54: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
+	17, // 55: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
+	14, // 56: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
+	2,  // 57: fairlead.v1.ScheduleService.ExplainSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	2,  // 58: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
+	21, // 59: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
+	23, // 60: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	24, // 61: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
+	21, // 62: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
+	23, // 63: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	0,  // 64: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 65: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
+	4,  // 66: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
+	0,  // 67: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 68: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
+	5,  // 69: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
+	0,  // 70: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 71: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
+	13, // 72: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
+	9,  // 73: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
+	10, // 74: fairlead.v1.ScheduleService.PreviewBackfill:output_type -> fairlead.v1.PreviewBackfillResponse
+	12, // 75: fairlead.v1.ScheduleService.TestSchedule:output_type -> fairlead.v1.TestScheduleResponse
+	12, // 76: fairlead.v1.ScheduleService.TestScheduleDraft:output_type -> fairlead.v1.TestScheduleResponse
+	18, // 77: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
+	18, // 78: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
+	15, // 79: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
+	31, // 80: fairlead.v1.ScheduleService.ExplainSchedule:output_type -> fairlead.v1.Situation
+	20, // 81: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
+	21, // 82: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
+	21, // 83: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
+	25, // 84: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
+	21, // 85: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
+	26, // 86: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
+	64, // [64:87] is the sub-list for method output_type
+	41, // [41:64] is the sub-list for method input_type
 	41, // [41:41] is the sub-list for extension type_name
 	41, // [41:41] is the sub-list for extension extendee
 	0,  // [0:41] is the sub-list for field type_name

@@ -10,6 +10,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -202,7 +203,10 @@ type WhatIfResponse struct {
 	// compared.
 	MoreSchedules bool `protobuf:"varint,12,opt,name=more_schedules,json=moreSchedules,proto3" json:"more_schedules,omitempty"`
 	// Human-readable summary.
-	Text          []string `protobuf:"bytes,13,rep,name=text,proto3" json:"text,omitempty"`
+	Text []string `protobuf:"bytes,13,rep,name=text,proto3" json:"text,omitempty"`
+	// Estimates of whether the changed caps and rates keep up with the jobs that arrive, at
+	// most 10. Limits under which no jobs arrived recently are left out.
+	Steady        []*SteadyState `protobuf:"bytes,14,rep,name=steady,proto3" json:"steady,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -328,6 +332,145 @@ func (x *WhatIfResponse) GetText() []string {
 	return nil
 }
 
+func (x *WhatIfResponse) GetSteady() []*SteadyState {
+	if x != nil {
+		return x.Steady
+	}
+	return nil
+}
+
+// SteadyState compares the arrivals and durations of the recent past with a cap and a rate.
+type SteadyState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Scope of the limit: "global", or a scope with a name, such as "kind:mail" or
+	// "tenant:acme".
+	Scope string `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Period in which the arriving jobs were counted, until now.
+	Window *durationpb.Duration `protobuf:"bytes,2,opt,name=window,proto3" json:"window,omitempty"`
+	// Jobs per second that arrived in this period. For a tenant, jobs of its children count
+	// as well.
+	Arrivals float64 `protobuf:"fixed64,3,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
+	// Whether counting stopped early, so that arrivals and the values derived from it are
+	// lower bounds.
+	More bool `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
+	// Number of recently finished jobs from which attempts and duration were taken.
+	Sample int32 `protobuf:"varint,5,opt,name=sample,proto3" json:"sample,omitempty"`
+	// Mean number of attempts of a job.
+	Attempts float64 `protobuf:"fixed64,6,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Mean duration of an attempt.
+	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
+	// Number of jobs that run at once on average: arrivals × attempts × duration.
+	Running float64 `protobuf:"fixed64,8,opt,name=running,proto3" json:"running,omitempty"`
+	// Utilization without the changes: running as a part of the cap, or starts per second as
+	// a part of the rate, whichever is higher. Above 1, the backlog grows. Not set without a
+	// cap or a rate.
+	Before float64 `protobuf:"fixed64,9,opt,name=before,proto3" json:"before,omitempty"`
+	// Utilization with the changes.
+	After         float64 `protobuf:"fixed64,10,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SteadyState) Reset() {
+	*x = SteadyState{}
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SteadyState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SteadyState) ProtoMessage() {}
+
+func (x *SteadyState) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SteadyState.ProtoReflect.Descriptor instead.
+func (*SteadyState) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SteadyState) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+func (x *SteadyState) GetWindow() *durationpb.Duration {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+func (x *SteadyState) GetArrivals() float64 {
+	if x != nil {
+		return x.Arrivals
+	}
+	return 0
+}
+
+func (x *SteadyState) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *SteadyState) GetSample() int32 {
+	if x != nil {
+		return x.Sample
+	}
+	return 0
+}
+
+func (x *SteadyState) GetAttempts() float64 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *SteadyState) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+func (x *SteadyState) GetRunning() float64 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *SteadyState) GetBefore() float64 {
+	if x != nil {
+		return x.Before
+	}
+	return 0
+}
+
+func (x *SteadyState) GetAfter() float64 {
+	if x != nil {
+		return x.After
+	}
+	return 0
+}
+
 // ForecastStart is a job that would start.
 type ForecastStart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -349,7 +492,7 @@ type ForecastStart struct {
 
 func (x *ForecastStart) Reset() {
 	*x = ForecastStart{}
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[3]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -361,7 +504,7 @@ func (x *ForecastStart) String() string {
 func (*ForecastStart) ProtoMessage() {}
 
 func (x *ForecastStart) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[3]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -374,7 +517,7 @@ func (x *ForecastStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastStart.ProtoReflect.Descriptor instead.
 func (*ForecastStart) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{3}
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ForecastStart) GetJob() int64 {
@@ -451,7 +594,7 @@ type ForecastWait struct {
 
 func (x *ForecastWait) Reset() {
 	*x = ForecastWait{}
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[4]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +606,7 @@ func (x *ForecastWait) String() string {
 func (*ForecastWait) ProtoMessage() {}
 
 func (x *ForecastWait) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[4]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +619,7 @@ func (x *ForecastWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastWait.ProtoReflect.Descriptor instead.
 func (*ForecastWait) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{4}
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ForecastWait) GetQueue() string {
@@ -572,7 +715,7 @@ type ForecastSchedule struct {
 
 func (x *ForecastSchedule) Reset() {
 	*x = ForecastSchedule{}
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[5]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +727,7 @@ func (x *ForecastSchedule) String() string {
 func (*ForecastSchedule) ProtoMessage() {}
 
 func (x *ForecastSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[5]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +740,7 @@ func (x *ForecastSchedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastSchedule.ProtoReflect.Descriptor instead.
 func (*ForecastSchedule) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ForecastSchedule) GetId() int64 {
@@ -660,7 +803,7 @@ type ForecastInstant struct {
 
 func (x *ForecastInstant) Reset() {
 	*x = ForecastInstant{}
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[6]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -672,7 +815,7 @@ func (x *ForecastInstant) String() string {
 func (*ForecastInstant) ProtoMessage() {}
 
 func (x *ForecastInstant) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[6]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -685,7 +828,7 @@ func (x *ForecastInstant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForecastInstant.ProtoReflect.Descriptor instead.
 func (*ForecastInstant) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ForecastInstant) GetDue() *timestamppb.Timestamp {
@@ -738,7 +881,7 @@ type Prospect struct {
 
 func (x *Prospect) Reset() {
 	*x = Prospect{}
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[7]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +893,7 @@ func (x *Prospect) String() string {
 func (*Prospect) ProtoMessage() {}
 
 func (x *Prospect) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_whatif_proto_msgTypes[7]
+	mi := &file_fairlead_v1_whatif_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +906,7 @@ func (x *Prospect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prospect.ProtoReflect.Descriptor instead.
 func (*Prospect) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_whatif_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Prospect) GetFire() *timestamppb.Timestamp {
@@ -812,7 +955,7 @@ var File_fairlead_v1_whatif_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_whatif_proto_rawDesc = "" +
 	"\n" +
-	"\x18fairlead/v1/whatif.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/cluster.proto\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1afairlead/v1/schedule.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n" +
+	"\x18fairlead/v1/whatif.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/cluster.proto\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1afairlead/v1/schedule.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n" +
 	"\rWhatIfRequest\x12;\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.fairlead.v1.WhatIfChangeB\x06\x92\xb5\x18\x02\x18dR\achanges\x12\x1f\n" +
 	"\x05slots\x18\x02 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xc8\x01R\x05slots\x12%\n" +
@@ -822,7 +965,7 @@ const file_fairlead_v1_whatif_proto_rawDesc = "" +
 	"\x06tenant\x18\x02 \x01(\v2\x13.fairlead.v1.TenantR\x06tenant\x121\n" +
 	"\bschedule\x18\x03 \x01(\v2\x15.fairlead.v1.ScheduleR\bschedule\x121\n" +
 	"\bcalendar\x18\x04 \x01(\v2\x15.fairlead.v1.CalendarR\bcalendar\x12<\n" +
-	"\x0eschedule_patch\x18\x05 \x01(\v2\x15.fairlead.v1.ScheduleR\rschedulePatch\"\x9f\x04\n" +
+	"\x0eschedule_patch\x18\x05 \x01(\v2\x15.fairlead.v1.ScheduleR\rschedulePatch\"\xd1\x04\n" +
 	"\x0eWhatIfResponse\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\x05R\x05slots\x12\x12\n" +
@@ -838,7 +981,20 @@ const file_fairlead_v1_whatif_proto_rawDesc = "" +
 	" \x01(\x05R\x06sooner\x12;\n" +
 	"\tschedules\x18\v \x03(\v2\x1d.fairlead.v1.ForecastScheduleR\tschedules\x12%\n" +
 	"\x0emore_schedules\x18\f \x01(\bR\rmoreSchedules\x12\x12\n" +
-	"\x04text\x18\r \x03(\tR\x04text\"\xb6\x01\n" +
+	"\x04text\x18\r \x03(\tR\x04text\x120\n" +
+	"\x06steady\x18\x0e \x03(\v2\x18.fairlead.v1.SteadyStateR\x06steady\"\xb9\x02\n" +
+	"\vSteadyState\x12\x14\n" +
+	"\x05scope\x18\x01 \x01(\tR\x05scope\x121\n" +
+	"\x06window\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06window\x12\x1a\n" +
+	"\barrivals\x18\x03 \x01(\x01R\barrivals\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more\x12\x16\n" +
+	"\x06sample\x18\x05 \x01(\x05R\x06sample\x12\x1a\n" +
+	"\battempts\x18\x06 \x01(\x01R\battempts\x125\n" +
+	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x18\n" +
+	"\arunning\x18\b \x01(\x01R\arunning\x12\x16\n" +
+	"\x06before\x18\t \x01(\x01R\x06before\x12\x14\n" +
+	"\x05after\x18\n" +
+	" \x01(\x01R\x05after\"\xb6\x01\n" +
 	"\rForecastStart\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\x03R\x03job\x12\x14\n" +
 	"\x05queue\x18\x02 \x01(\tR\x05queue\x12\x16\n" +
@@ -897,52 +1053,57 @@ func file_fairlead_v1_whatif_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_whatif_proto_rawDescData
 }
 
-var file_fairlead_v1_whatif_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_fairlead_v1_whatif_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_fairlead_v1_whatif_proto_goTypes = []any{
 	(*WhatIfRequest)(nil),         // 0: fairlead.v1.WhatIfRequest
 	(*WhatIfChange)(nil),          // 1: fairlead.v1.WhatIfChange
 	(*WhatIfResponse)(nil),        // 2: fairlead.v1.WhatIfResponse
-	(*ForecastStart)(nil),         // 3: fairlead.v1.ForecastStart
-	(*ForecastWait)(nil),          // 4: fairlead.v1.ForecastWait
-	(*ForecastSchedule)(nil),      // 5: fairlead.v1.ForecastSchedule
-	(*ForecastInstant)(nil),       // 6: fairlead.v1.ForecastInstant
-	(*Prospect)(nil),              // 7: fairlead.v1.Prospect
-	(*Limit)(nil),                 // 8: fairlead.v1.Limit
-	(*Tenant)(nil),                // 9: fairlead.v1.Tenant
-	(*Schedule)(nil),              // 10: fairlead.v1.Schedule
-	(*Calendar)(nil),              // 11: fairlead.v1.Calendar
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*Obstacle)(nil),              // 13: fairlead.v1.Obstacle
+	(*SteadyState)(nil),           // 3: fairlead.v1.SteadyState
+	(*ForecastStart)(nil),         // 4: fairlead.v1.ForecastStart
+	(*ForecastWait)(nil),          // 5: fairlead.v1.ForecastWait
+	(*ForecastSchedule)(nil),      // 6: fairlead.v1.ForecastSchedule
+	(*ForecastInstant)(nil),       // 7: fairlead.v1.ForecastInstant
+	(*Prospect)(nil),              // 8: fairlead.v1.Prospect
+	(*Limit)(nil),                 // 9: fairlead.v1.Limit
+	(*Tenant)(nil),                // 10: fairlead.v1.Tenant
+	(*Schedule)(nil),              // 11: fairlead.v1.Schedule
+	(*Calendar)(nil),              // 12: fairlead.v1.Calendar
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*Obstacle)(nil),              // 15: fairlead.v1.Obstacle
 }
 var file_fairlead_v1_whatif_proto_depIdxs = []int32{
 	1,  // 0: fairlead.v1.WhatIfRequest.changes:type_name -> fairlead.v1.WhatIfChange
-	8,  // 1: fairlead.v1.WhatIfChange.limit:type_name -> fairlead.v1.Limit
-	9,  // 2: fairlead.v1.WhatIfChange.tenant:type_name -> fairlead.v1.Tenant
-	10, // 3: fairlead.v1.WhatIfChange.schedule:type_name -> fairlead.v1.Schedule
-	11, // 4: fairlead.v1.WhatIfChange.calendar:type_name -> fairlead.v1.Calendar
-	10, // 5: fairlead.v1.WhatIfChange.schedule_patch:type_name -> fairlead.v1.Schedule
-	12, // 6: fairlead.v1.WhatIfResponse.at:type_name -> google.protobuf.Timestamp
-	3,  // 7: fairlead.v1.WhatIfResponse.before:type_name -> fairlead.v1.ForecastStart
-	3,  // 8: fairlead.v1.WhatIfResponse.after:type_name -> fairlead.v1.ForecastStart
-	12, // 9: fairlead.v1.WhatIfResponse.token_before:type_name -> google.protobuf.Timestamp
-	12, // 10: fairlead.v1.WhatIfResponse.token_after:type_name -> google.protobuf.Timestamp
-	4,  // 11: fairlead.v1.WhatIfResponse.waits:type_name -> fairlead.v1.ForecastWait
-	5,  // 12: fairlead.v1.WhatIfResponse.schedules:type_name -> fairlead.v1.ForecastSchedule
-	12, // 13: fairlead.v1.ForecastStart.start_by:type_name -> google.protobuf.Timestamp
-	13, // 14: fairlead.v1.ForecastWait.held_before:type_name -> fairlead.v1.Obstacle
-	13, // 15: fairlead.v1.ForecastWait.held_after:type_name -> fairlead.v1.Obstacle
-	6,  // 16: fairlead.v1.ForecastSchedule.instants:type_name -> fairlead.v1.ForecastInstant
-	12, // 17: fairlead.v1.ForecastInstant.due:type_name -> google.protobuf.Timestamp
-	7,  // 18: fairlead.v1.ForecastInstant.before:type_name -> fairlead.v1.Prospect
-	7,  // 19: fairlead.v1.ForecastInstant.after:type_name -> fairlead.v1.Prospect
-	12, // 20: fairlead.v1.Prospect.fire:type_name -> google.protobuf.Timestamp
-	0,  // 21: fairlead.v1.WhatIfService.WhatIf:input_type -> fairlead.v1.WhatIfRequest
-	2,  // 22: fairlead.v1.WhatIfService.WhatIf:output_type -> fairlead.v1.WhatIfResponse
-	22, // [22:23] is the sub-list for method output_type
-	21, // [21:22] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	9,  // 1: fairlead.v1.WhatIfChange.limit:type_name -> fairlead.v1.Limit
+	10, // 2: fairlead.v1.WhatIfChange.tenant:type_name -> fairlead.v1.Tenant
+	11, // 3: fairlead.v1.WhatIfChange.schedule:type_name -> fairlead.v1.Schedule
+	12, // 4: fairlead.v1.WhatIfChange.calendar:type_name -> fairlead.v1.Calendar
+	11, // 5: fairlead.v1.WhatIfChange.schedule_patch:type_name -> fairlead.v1.Schedule
+	13, // 6: fairlead.v1.WhatIfResponse.at:type_name -> google.protobuf.Timestamp
+	4,  // 7: fairlead.v1.WhatIfResponse.before:type_name -> fairlead.v1.ForecastStart
+	4,  // 8: fairlead.v1.WhatIfResponse.after:type_name -> fairlead.v1.ForecastStart
+	13, // 9: fairlead.v1.WhatIfResponse.token_before:type_name -> google.protobuf.Timestamp
+	13, // 10: fairlead.v1.WhatIfResponse.token_after:type_name -> google.protobuf.Timestamp
+	5,  // 11: fairlead.v1.WhatIfResponse.waits:type_name -> fairlead.v1.ForecastWait
+	6,  // 12: fairlead.v1.WhatIfResponse.schedules:type_name -> fairlead.v1.ForecastSchedule
+	3,  // 13: fairlead.v1.WhatIfResponse.steady:type_name -> fairlead.v1.SteadyState
+	14, // 14: fairlead.v1.SteadyState.window:type_name -> google.protobuf.Duration
+	14, // 15: fairlead.v1.SteadyState.duration:type_name -> google.protobuf.Duration
+	13, // 16: fairlead.v1.ForecastStart.start_by:type_name -> google.protobuf.Timestamp
+	15, // 17: fairlead.v1.ForecastWait.held_before:type_name -> fairlead.v1.Obstacle
+	15, // 18: fairlead.v1.ForecastWait.held_after:type_name -> fairlead.v1.Obstacle
+	7,  // 19: fairlead.v1.ForecastSchedule.instants:type_name -> fairlead.v1.ForecastInstant
+	13, // 20: fairlead.v1.ForecastInstant.due:type_name -> google.protobuf.Timestamp
+	8,  // 21: fairlead.v1.ForecastInstant.before:type_name -> fairlead.v1.Prospect
+	8,  // 22: fairlead.v1.ForecastInstant.after:type_name -> fairlead.v1.Prospect
+	13, // 23: fairlead.v1.Prospect.fire:type_name -> google.protobuf.Timestamp
+	0,  // 24: fairlead.v1.WhatIfService.WhatIf:input_type -> fairlead.v1.WhatIfRequest
+	2,  // 25: fairlead.v1.WhatIfService.WhatIf:output_type -> fairlead.v1.WhatIfResponse
+	25, // [25:26] is the sub-list for method output_type
+	24, // [24:25] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_whatif_proto_init() }
@@ -961,7 +1122,7 @@ func file_fairlead_v1_whatif_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_whatif_proto_rawDesc), len(file_fairlead_v1_whatif_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

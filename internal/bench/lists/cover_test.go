@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// filters are those that stores and clients take. One that is new has to be added here,
-// and each of its fields to what is asked.
+// filters contains the filters of stores and clients. A new filter must be added here, and
+// each of its fields to the queries.
 var filters = []any{
 	fairlead.Filter{},
 	access.Filter{},

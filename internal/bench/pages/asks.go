@@ -12,12 +12,13 @@ import (
 
 // Numbers of rows that screens show or read.
 const (
-	listed   = 50      // rows of a list
-	planned  = 25 * 31 // schedules, and the last 30 runs of each, which are drawn
-	windowed = 500     // rows read by a search, for example for similar errors
-	searched = 4 * 500 // rows read by a search for one cause
-	drawn    = 3000    // holds in a chart
-	measured = 1000    // runs in the statistics of a schedule
+	listed   = 50       // rows of a list
+	planned  = 25 * 31  // schedules, and the last 30 runs of each, which are drawn
+	windowed = 500      // of what is looked through, as for errors that are alike
+	searched = 4 * 500  // jobs read in search of a rare error
+	failed   = 20 * 500 // failed jobs read to group them by cause
+	drawn    = 3000     // holds of a picture
+	measured = 1000     // runs of a schedule that its figures are made of
 )
 
 // ask is a page with its filters.
@@ -66,7 +67,7 @@ func jobAsks(s lists.Stored) []ask {
 		at(listed, "/jobs", "batch", batch), at(listed, "/jobs", "batch", batch, "state", "failed"),
 		at(listed, "/jobs", "from", middle), at(listed, "/jobs", "to", middle), at(listed, "/jobs", "from", middle, "to", stamp(s.Ended), "state", "failed"),
 		at(listed, "/jobs", "finished_from", hour), at(listed, "/jobs", "finished_from", hour, "state", "failed"), at(listed, "/jobs", "finished_from", hour, "tenant", s.FewTenant),
-		at(windowed, "/jobs", "state", "failed", "text", "target 7 "), at(windowed, "/jobs", "text", "found nowhere"),
+		at(searched, "/jobs", "state", "failed", "text", "target 7 "), at(searched, "/jobs", "text", "found nowhere"),
 	}
 	for _, state := range jobStates {
 		all = append(all, at(listed, "/jobs", "state", string(state)))
@@ -80,9 +81,9 @@ func jobAsks(s lists.Stored) []ask {
 func failureAsks(s lists.Stored) []ask {
 	hour, middle := stamp(s.Ended.Add(-time.Hour)), s.Began.Add(s.Ended.Sub(s.Began)/2)
 	all := []ask{
-		at(windowed, "/failures"), at(windowed, "/failures", "kind", s.Kind), at(windowed, "/failures", "kind", s.FewKind), at(windowed, "/failures", "tenant", s.Tenant),
-		at(windowed, "/failures", "tenant", s.FewTenant), at(windowed, "/failures", "queue", s.Queue), at(windowed, "/failures", "finished_from", hour),
-		at(searched, "/failures/cause", "kind", s.Kind, "like", "target N failed", "span", "30d"), at(searched, "/failures/cause", "kind", s.FewKind, "like", "found nowhere"),
+		at(failed, "/failures"), at(failed, "/failures", "kind", s.Kind), at(failed, "/failures", "kind", s.FewKind), at(failed, "/failures", "tenant", s.Tenant),
+		at(failed, "/failures", "tenant", s.FewTenant), at(failed, "/failures", "queue", s.Queue), at(failed, "/failures", "finished_from", hour),
+		at(failed, "/failures/cause", "kind", s.Kind, "like", "target N failed", "span", "30d"), at(failed, "/failures/cause", "kind", s.FewKind, "like", "found nowhere"),
 		at(windowed, "/runs", "from", stamp(middle), "to", stamp(middle.Add(time.Hour))),
 		at(windowed, "/runs", "from", hour, "to", stamp(s.Ended), "tenant", "tenant-7"),
 	}

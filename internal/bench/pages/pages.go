@@ -121,24 +121,30 @@ func newService(store lists.Store) (*service, error) {
 // row matches the start of an element that is a row of a list.
 var row = regexp.MustCompile(`<[a-z]+[^<>]* data-row[ >=]`)
 
-// rows requests a page as an admin, and counts the rows in it. It creates a new console,
-// because an existing one would answer from its cache.
+// rows asks for a page as an admin, and counts the rows in it.
 func (s *service) rows(ctx context.Context, path string) (int, error) {
+	body, err := s.get(ctx, path)
+	return len(row.FindAll(body, -1)), err
+}
+
+// get asks for a page as an admin. The console is a new one: another would answer with what it
+// has asked for already.
+func (s *service) get(ctx context.Context, path string) ([]byte, error) {
 	pages, err := console.New(s.api, console.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, http.NoBody)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	request.RemoteAddr = "127.0.0.1:1"
 	answer := &answer{header: http.Header{}, status: http.StatusOK}
 	pages.ServeHTTP(answer, request)
 	if answer.status != http.StatusOK {
-		return 0, fmt.Errorf("%s: status %d: %s", path, answer.status, answer.body.Bytes())
+		return nil, fmt.Errorf("%s: status %d: %s", path, answer.status, answer.body.Bytes())
 	}
-	return len(row.FindAll(answer.body.Bytes(), -1)), nil
+	return answer.body.Bytes(), nil
 }
 
 // WriteTable writes figures as a table for people.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// few is a cluster with more lanes than a claim considers, small enough for a test.
+// few returns a cluster with more lanes than a claim considers, small enough for a test.
 func few() Spec { return Spec{Nodes: 8, Tenants: 1000, Busy: 400, Max: 20, Seconds: 20, Seed: 7} }
 
 func TestTheSameSeedGivesTheSameCounts(t *testing.T) {

@@ -14,23 +14,24 @@ const ScheduleServiceName = "fairlead.v1.ScheduleService"
 
 // Paths of the methods of ScheduleService.
 const (
-	ScheduleServiceCreateScheduleProcedure   = "/fairlead.v1.ScheduleService/CreateSchedule"
-	ScheduleServiceGetScheduleProcedure      = "/fairlead.v1.ScheduleService/GetSchedule"
-	ScheduleServiceListSchedulesProcedure    = "/fairlead.v1.ScheduleService/ListSchedules"
-	ScheduleServiceUpdateScheduleProcedure   = "/fairlead.v1.ScheduleService/UpdateSchedule"
-	ScheduleServicePatchScheduleProcedure    = "/fairlead.v1.ScheduleService/PatchSchedule"
-	ScheduleServiceDeleteScheduleProcedure   = "/fairlead.v1.ScheduleService/DeleteSchedule"
-	ScheduleServiceEnableScheduleProcedure   = "/fairlead.v1.ScheduleService/EnableSchedule"
-	ScheduleServiceDisableScheduleProcedure  = "/fairlead.v1.ScheduleService/DisableSchedule"
-	ScheduleServiceTriggerScheduleProcedure  = "/fairlead.v1.ScheduleService/TriggerSchedule"
-	ScheduleServiceBackfillScheduleProcedure = "/fairlead.v1.ScheduleService/BackfillSchedule"
-	ScheduleServicePreviewBackfillProcedure  = "/fairlead.v1.ScheduleService/PreviewBackfill"
-	ScheduleServiceTestScheduleProcedure     = "/fairlead.v1.ScheduleService/TestSchedule"
-	ScheduleServicePreviewScheduleProcedure  = "/fairlead.v1.ScheduleService/PreviewSchedule"
-	ScheduleServicePreviewTimingProcedure    = "/fairlead.v1.ScheduleService/PreviewTiming"
-	ScheduleServiceListRunsProcedure         = "/fairlead.v1.ScheduleService/ListRuns"
-	ScheduleServiceExplainScheduleProcedure  = "/fairlead.v1.ScheduleService/ExplainSchedule"
-	ScheduleServiceGetScheduleStatsProcedure = "/fairlead.v1.ScheduleService/GetScheduleStats"
+	ScheduleServiceCreateScheduleProcedure    = "/fairlead.v1.ScheduleService/CreateSchedule"
+	ScheduleServiceGetScheduleProcedure       = "/fairlead.v1.ScheduleService/GetSchedule"
+	ScheduleServiceListSchedulesProcedure     = "/fairlead.v1.ScheduleService/ListSchedules"
+	ScheduleServiceUpdateScheduleProcedure    = "/fairlead.v1.ScheduleService/UpdateSchedule"
+	ScheduleServicePatchScheduleProcedure     = "/fairlead.v1.ScheduleService/PatchSchedule"
+	ScheduleServiceDeleteScheduleProcedure    = "/fairlead.v1.ScheduleService/DeleteSchedule"
+	ScheduleServiceEnableScheduleProcedure    = "/fairlead.v1.ScheduleService/EnableSchedule"
+	ScheduleServiceDisableScheduleProcedure   = "/fairlead.v1.ScheduleService/DisableSchedule"
+	ScheduleServiceTriggerScheduleProcedure   = "/fairlead.v1.ScheduleService/TriggerSchedule"
+	ScheduleServiceBackfillScheduleProcedure  = "/fairlead.v1.ScheduleService/BackfillSchedule"
+	ScheduleServicePreviewBackfillProcedure   = "/fairlead.v1.ScheduleService/PreviewBackfill"
+	ScheduleServiceTestScheduleProcedure      = "/fairlead.v1.ScheduleService/TestSchedule"
+	ScheduleServiceTestScheduleDraftProcedure = "/fairlead.v1.ScheduleService/TestScheduleDraft"
+	ScheduleServicePreviewScheduleProcedure   = "/fairlead.v1.ScheduleService/PreviewSchedule"
+	ScheduleServicePreviewTimingProcedure     = "/fairlead.v1.ScheduleService/PreviewTiming"
+	ScheduleServiceListRunsProcedure          = "/fairlead.v1.ScheduleService/ListRuns"
+	ScheduleServiceExplainScheduleProcedure   = "/fairlead.v1.ScheduleService/ExplainSchedule"
+	ScheduleServiceGetScheduleStatsProcedure  = "/fairlead.v1.ScheduleService/GetScheduleStats"
 )
 
 // ScheduleServiceClient calls the methods of ScheduleService. The errors are of type *connect.Error.
@@ -66,6 +67,11 @@ type ScheduleServiceClient interface {
 	// returns the request and the response. No job is created, and a failed call is not
 	// retried.
 	TestSchedule(context.Context, *v1.TestScheduleRequest) (*v1.TestScheduleResponse, error)
+	// Tests the HTTP call of a schedule before it is saved, as TestSchedule does for a saved
+	// one. The body is that of CreateSchedule or, with a ref, of PatchSchedule, but only the
+	// job matters. The call follows the same rules and permissions as if the schedule were
+	// saved and triggered. Nothing is saved.
+	TestScheduleDraft(context.Context, *v1.Schedule) (*v1.TestScheduleResponse, error)
 	// Returns the next instants of a schedule, as if it were enabled.
 	PreviewSchedule(context.Context, *v1.PreviewScheduleRequest) (*v1.PreviewScheduleResponse, error)
 	// Returns the next instants of a schedule that does not have to exist.
@@ -137,6 +143,10 @@ func (c scheduleServiceClient) PreviewBackfill(ctx context.Context, in *v1.Backf
 
 func (c scheduleServiceClient) TestSchedule(ctx context.Context, in *v1.TestScheduleRequest) (*v1.TestScheduleResponse, error) {
 	return rpc.Call[*v1.TestScheduleResponse](ctx, c.Client, "TestSchedule", in)
+}
+
+func (c scheduleServiceClient) TestScheduleDraft(ctx context.Context, in *v1.Schedule) (*v1.TestScheduleResponse, error) {
+	return rpc.Call[*v1.TestScheduleResponse](ctx, c.Client, "TestScheduleDraft", in)
 }
 
 func (c scheduleServiceClient) PreviewSchedule(ctx context.Context, in *v1.PreviewScheduleRequest) (*v1.PreviewScheduleResponse, error) {
