@@ -2,11 +2,9 @@ package batch
 
 import "context"
 
-// Bounds of what is held in memory and stored at once, whatever the tasks say.
-const (
-	chunkBytes = 4 << 20 // of the tasks of a chunk
-	storeBytes = 8 << 20 // of those of all chunks of one transaction
-)
+// storeBytes limits the tasks of a transaction, and of a chunk, in bytes. The last task may
+// exceed it. A store takes about four times as much memory while it encodes and writes them.
+const storeBytes = 4 << 20
 
 // chunkWriter stores the chunks of a pass, a few at a time.
 type chunkWriter struct {
@@ -42,8 +40,8 @@ func (w *chunkWriter) add(ctx context.Context, task ChunkTask, doubt, lost bool)
 	}
 	w.tasks = append(w.tasks, task)
 	w.count++
-	w.bytes += len(task.Before) + len(task.After)
-	if len(w.tasks) < ChunkSize && w.bytes < chunkBytes {
+	w.bytes += len(task.Before) + len(task.After) + len(task.Target.ID) + len(task.Target.Name) + len(task.Target.Type) + len(task.Target.Env)
+	if len(w.tasks) < ChunkSize && w.whole+w.bytes < storeBytes {
 		return nil
 	}
 	w.cut()

@@ -21,22 +21,23 @@ import (
 )
 
 // uploads handles batches of any size with one task per line. It stores tasks as they
-// arrive, with at most a few thousand in memory.
+// arrive, with at most a few thousand in memory, and reads only a few uploads at once.
 type uploads struct {
 	batches  *Batches
 	masks    *masks
 	desk     *desk
 	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
+	queue    uploadQueue
 }
 
 // ServeHTTP stores a batch, and answers once it is stored completely.
 func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	batch, err := u.take(r)
+	batch, err := u.take(http.NewResponseController(w), r)
 	u.api.Answer(w, r, batch, err)
 }
 
-func (u *uploads) take(r *http.Request) (proto.Message, error) {
+func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Message, error) {
 	ctx := r.Context()
 	if err := admit(ctx, u.endpoint); err != nil {
 		return nil, err // before reading the body
@@ -50,7 +51,14 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	if err := readBatchQuery(query, header); err != nil {
 		return nil, err
 	}
-	body, err := unpacked(r)
+	caller := callerOf(ctx).identity.Name
+	if err := u.queue.enter(ctx, caller); err != nil {
+		return nil, err
+	}
+	defer u.queue.leave(caller)
+	paced := newUploadBody(r.Body, conn, func() bool { return u.queue.wanted(caller) })
+	defer paced.stop()
+	body, err := unpacked(paced, r.Header.Get("Content-Encoding"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +170,8 @@ func within(place string, err error) error {
 }
 
 // unpacked returns the uncompressed body of a request.
-func unpacked(r *http.Request) (*bufio.Reader, error) {
-	var body io.Reader = r.Body
-	switch encoding := r.Header.Get("Content-Encoding"); encoding {
+func unpacked(body io.Reader, encoding string) (*bufio.Reader, error) {
+	switch encoding {
 	case "", "identity":
 	case "gzip":
 		packed, err := gzip.NewReader(body)

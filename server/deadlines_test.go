@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 )
@@ -53,10 +54,14 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// inBubble serves the API in a bubble, where callers need no token.
+// inBubble serves the API in a bubble, where callers need no token and a node can paint
+// walls.
 func inBubble(t *testing.T, test func(t *testing.T, connections *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		store := sqlitetest.Open(t)
+		if _, err := store.Join(t.Context(), fairlead.Node{Name: "test", Kinds: []string{"wall.paint"}}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
 		service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)

@@ -183,6 +183,8 @@ func TestANodeSurvivesCallersOfEveryRole(t *testing.T) {
 				}
 			}
 		}},
+		{"submitter: uploads of very many small tasks", func() { s.uploadAll(smallLines()) }},
+		{"submitter: uploads of large lines that are refused", func() { s.uploadAll(largeLines()) }},
 		{"worker: leases of large jobs", s.leaseLarge},
 		{"worker: joins with many kinds", func() {
 			var kinds strings.Builder
@@ -262,3 +264,36 @@ func (s *siege) leaseLarge() {
 }
 
 func decode(from io.Reader, into any) error { return json.NewDecoder(from).Decode(into) }
+
+// smallLines returns an upload of very many small tasks.
+func smallLines() []byte {
+	return []byte("target_id,target_type\n" + strings.Repeat("1,wall\n", 100_000))
+}
+
+// largeLines returns an upload of the largest possible tasks whose last line is invalid.
+func largeLines() []byte {
+	document := `"""` + strings.Repeat("x", 256<<10-2) + `"""`
+	line := "1,wall," + document + "," + document + "\n"
+	return []byte("target_id,target_type,before,after\n" + strings.Repeat(line, 48) + strings.Repeat("x", 1<<20))
+}
+
+// uploadAll uploads the same tasks many times at once, as two callers.
+func (s *siege) uploadAll(lines []byte) {
+	painter := strings.NewReader(`{"name":"painter","slots":1,"kinds":["wall.paint"]}`)
+	s.request(s.Context(), http.MethodPost, "/api/v1/workers", s.worker, "application/json", painter, readAll)
+	var mu sync.Mutex
+	answers := map[int]int{}
+	s.atOnce(60, func(i int) {
+		secret := []string{s.submitter, s.secret}[i%2]
+		s.request(s.Context(), http.MethodPost, "/api/v1/batches/upload?name=n&type=paint", secret, "text/csv", bytes.NewReader(lines), func(response *http.Response) {
+			readAll(response)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[response.StatusCode]++
+		})
+	})
+	s.Logf("the uploads are answered with %v", answers)
+	if answers[http.StatusOK]+answers[http.StatusBadRequest] == 0 {
+		s.Error("no upload was read")
+	}
+}
