@@ -48,7 +48,7 @@ func tenantHasJobs(name string, count Count) error {
 	if count.Total() == 1 {
 		jobs = "job"
 	}
-	return fmt.Errorf("tenant %q has %s%d unfinished %s; let them end, cancel them, or delete the tenant with force, which cancels them: %w",
+	return fmt.Errorf("tenant %q has %s%d unfinished %s; wait for them to end, cancel them, or delete the tenant with force, which cancels them: %w",
 		name, more, count.Total(), jobs, ErrConflict)
 }
 

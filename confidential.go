@@ -44,7 +44,7 @@ func NormalizeConfidential(kind string, fields []string) ([]string, error) {
 	var c complaints
 	c.Name("name", kind, MaxName)
 	if len(fields) > maxConfidential {
-		c.Refuse("confidential", "has %d entries; at most %d are allowed: name the objects that contain the fields", len(fields), maxConfidential)
+		c.Refuse("confidential", "has %d entries; at most %d are allowed: list the enclosing objects instead of single fields", len(fields), maxConfidential)
 	}
 	for _, field := range fields {
 		c.Name("confidential", field, maxPath)

@@ -120,7 +120,7 @@ const RemoveAfter = time.Minute
 type Job struct {
 	ID   int64           // set by Enqueue
 	Kind string          // name of the handler; required
-	Args json.RawMessage // input of the handler: JSON, at most MaxArgs bytes; never changes
+	Args json.RawMessage // input for the handler: JSON, at most MaxArgs bytes; never changes
 
 	Queue     string    // routing label that decides which nodes can run it; DefaultQueue if empty
 	Tenant    string    // tenant on whose behalf it runs; DefaultTenant if empty

@@ -68,13 +68,13 @@ func (j *Job) normalize() []FieldError {
 	checkTime("not_before", j.NotBefore)
 	checkTime("start_by", j.StartBy)
 	if !j.NotBefore.IsZero() && !j.StartBy.IsZero() && j.StartBy.Before(j.NotBefore) {
-		c.Refuse("start_by", "is before not_before; it must not be earlier than not_before")
+		c.Refuse("start_by", "is before not_before; set it to not_before or later")
 	}
 	if j.Timeout < 0 || j.Timeout > check.MaxPause {
-		c.Refuse("timeout", "is %v; it must be positive and at most a year, or zero for the handler's", j.Timeout)
+		c.Refuse("timeout", "is %v; it must be positive and at most a year, or zero for the handler's default", j.Timeout)
 	}
 	if j.MaxAttempts < 0 || j.MaxAttempts > MaxPriority {
-		c.Refuse("max_attempts", "is %d; it must be between 1 and %d, or zero for the handler's", j.MaxAttempts, MaxPriority)
+		c.Refuse("max_attempts", "is %d; it must be between 1 and %d, or zero for the handler's default", j.MaxAttempts, MaxPriority)
 	}
 	if err := j.Retry.validate(); err != nil {
 		c.Refuse("retry", "%v", err)

@@ -59,7 +59,7 @@ func Normalize(b *Batch) error {
 		c.Refuse("priority", "is %d; it must be between %d and %d", b.Priority, -fairlead.MaxPriority, fairlead.MaxPriority)
 	}
 	if b.Timeout < 0 || b.Timeout > maxTaskPeriod {
-		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the operation's own", b.Timeout, maxTaskPeriod)
+		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the operation's default", b.Timeout, maxTaskPeriod)
 	}
 	b.checkPace(&c)
 	c.URL("notify", b.Notify)
@@ -87,7 +87,7 @@ func (b *Batch) checkPace(c *complaints) {
 		c.Refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
 	}
 	if math.IsNaN(b.Canary.Ratio) || b.Canary.Ratio < 0 || b.Canary.Ratio > 1 {
-		c.Refuse("canary.ratio", "is %v; it must be between 0 (an operator approves) and 1", b.Canary.Ratio)
+		c.Refuse("canary.ratio", "is %v; it must be between 0 (manual approval) and 1", b.Canary.Ratio)
 	}
 	if b.Canary.Ratio > 0 && b.Canary.Tasks == 0 {
 		c.Refuse("canary.ratio", "requires canary.tasks; set the number of tasks that run first")

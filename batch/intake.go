@@ -88,7 +88,7 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 		if n.writer.count >= MaxTasks {
 			c.Refuse("tasks", "has more than %d entries; split them into several batches", MaxTasks)
 		} else if n.writer.full() {
-			c.Refuse("tasks", "has more bytes of parameters than a batch can hold; split them into several batches")
+			c.Refuse("tasks", "exceeds the total size of parameters allowed in a batch; split the tasks into several batches")
 		}
 		if err := fairlead.Invalid(c.Found...); err != nil {
 			return err

@@ -84,7 +84,7 @@ func (b *Bulk) checkFilter(c *complaints) {
 		for _, name := range names.list {
 			c.Text(names.field, name)
 			if len(name) > fairlead.MaxName {
-				c.Refuse(names.field, "contains a name of %d bytes; a name can have at most %d", len(name), fairlead.MaxName)
+				c.Refuse(names.field, "contains a name of %d bytes; at most %d are allowed", len(name), fairlead.MaxName)
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func TestAMoveThatFailsCanBeRolledBack(t *testing.T) {
 	r := w.run(cdc.BatchSwitchAZ, toB)
 	w.fleet.BreakNew("b-k8s", "no route to the database")
 	for range 2 {
-		expectError(t, r.forward(r.context()), "no route to the database", `still on cluster "a-k8s"`, "roll back")
+		expectError(t, r.forward(r.context()), "no route to the database", `stopped on cluster "a-k8s"`, "roll back")
 	}
 	r.must(r.back)
 	w.expect("after it was rolled back", initial)
@@ -98,7 +98,7 @@ func TestAResetNeedsOffsetsWithAGTID(t *testing.T) {
 	const after = `{"reset_gtid":{"gtid":"0-1-1"}}`
 	expectError(t, w.ops[cdc.BatchResetGTID].Process(w.context(), task(cdc.BatchResetGTID), nil, raw(after)), "no offsets yet", "start it once")
 	w.fleet.SetOffsets("a-k8s", "orders", offsets("", 1)[:1])
-	expectError(t, w.ops[cdc.BatchResetGTID].Process(w.context(), task(cdc.BatchResetGTID), nil, raw(after)), `"gtids"`, "setting gtid")
+	expectError(t, w.ops[cdc.BatchResetGTID].Process(w.context(), task(cdc.BatchResetGTID), nil, raw(after)), `"gtids"`, "gtid setting")
 	if now := w.fleet.Snapshot()["a-k8s"]["orders"].State; now != connecttest.Running {
 		t.Errorf("it is %s after a reset that could not work", now)
 	}

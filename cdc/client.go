@@ -106,7 +106,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("cluster %q responded to %s %s, but not as Kafka Connect would; check its URL: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q sent an invalid Kafka Connect response to %s %s; check the cluster's URL: %w", c.Name, method, path, err)
 	}
 	return nil
 }

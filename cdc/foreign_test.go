@@ -55,7 +55,7 @@ func TestANameOnTwoClustersMustBeToldApart(t *testing.T) {
 		t.Errorf("the other one is %s", state)
 	}
 	_, err = w.ops[cdc.BatchSwitchAZ].BuildParam(w.context(), task(cdc.BatchSwitchAZ), raw(toB))
-	expectError(t, err, `cluster "b-k8s" already has a connector "orders"; remove it there`)
+	expectError(t, err, `connector "orders" exists on clusters "b-k8s" and "a-k8s"; remove it from one of them`)
 }
 
 // A connector that another program made at the destination meanwhile is not touched,
@@ -68,7 +68,7 @@ func TestSomebodyElsesConnectorIsLeftAlone(t *testing.T) {
 	theirs.Config["database.hostname"] = "another"
 	w.fleet.Add("b-k8s", "orders", theirs)
 	initial := w.fleet.Snapshot()
-	expectError(t, r.forward(r.context()), "another config")
+	expectError(t, r.forward(r.context()), "a different configuration")
 	w.expect("after the move was refused", initial)
 	r.must(r.back)
 	w.expect("after it was rolled back", initial)
@@ -104,7 +104,7 @@ func TestAMigrationOverAnotherConnectorIsRefused(t *testing.T) {
 	w.fleet.Add("a-vm", "orders", orders(connecttest.Running))
 	initial := w.fleet.Snapshot()
 	r := w.run(cdc.BatchMigrate, record)
-	expectError(t, r.forward(r.context()), "another config")
+	expectError(t, r.forward(r.context()), "a different configuration")
 	w.expect("after the migration was refused", initial)
 	r.must(r.back)
 	w.expect("after it was rolled back", initial)
@@ -115,7 +115,7 @@ func TestAMigratedConnectorThatWasChangedIsNotDeleted(t *testing.T) {
 	r := w.run(cdc.BatchMigrate, record)
 	r.must(r.forward)
 	w.fleet.SetConfig("a-vm", "orders", orders("").Config)
-	expectError(t, r.back(r.context()), "delete it by hand")
+	expectError(t, r.back(r.context()), "delete it manually")
 }
 
 // A connector that was changed after it was moved is still the one that was

@@ -187,7 +187,7 @@ func (m *migration) carryOut(ctx context.Context) error {
 			return err
 		}
 	case !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("cluster %q already has another connector %q, with another config; remove it there or choose another name", m.to.Name, m.name)
+		return fmt.Errorf("cluster %q already has a connector %q with a different configuration; remove it or choose another name", m.to.Name, m.name)
 	}
 	return m.to.reach(ctx, m.name, m.state)
 }
@@ -200,7 +200,7 @@ func (m *migration) takeBack(ctx context.Context) error {
 	case err != nil || found == nil:
 		return err
 	case !found.unfinished() && !maps.Equal(found.Config, m.config):
-		return fmt.Errorf("the config of connector %q on cluster %q was changed after it was created from its migration record; delete it manually if it is not needed", m.name, m.to.Name)
+		return fmt.Errorf("the configuration of connector %q on cluster %q was changed after it was created from its migration record; delete it manually if it is not needed", m.name, m.to.Name)
 	}
 	return m.to.remove(ctx, m.name)
 }

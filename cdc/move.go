@@ -62,7 +62,7 @@ func move(ctx context.Context, task Task, from, to *client, s *Snapshot) error {
 		}
 	}
 	if err := to.reach(ctx, name, state); err != nil {
-		return fmt.Errorf("%w; it is still on cluster %q, stopped: retry, or roll back so that it runs there", err, from.Name)
+		return fmt.Errorf("%w; the connector is stopped on cluster %q: retry, or roll back to restart it there", err, from.Name)
 	}
 	return from.remove(ctx, name)
 }
@@ -87,7 +87,7 @@ func (c *client) checkCopy(ctx context.Context, name string, from *client, origi
 	case err != nil:
 		return err
 	case !maps.Equal(copied.Config, c.dress(origin.Config)):
-		return fmt.Errorf("cluster %q already has another connector %q, with another config; remove it there or rename one", c.Name, name)
+		return fmt.Errorf("cluster %q already has a connector %q with a different configuration; remove it or rename one of them", c.Name, name)
 	case now.purpose() == stateRunning:
 		return fmt.Errorf("connector %q is on cluster %q and also runs on %q; remove the one that is not needed", name, c.Name, from.Name)
 	}

@@ -101,7 +101,7 @@ func (n GTIDNames) withGTID(offsets []Offset, gtid string) ([]Offset, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("no offset of the connector has the property %q; its database may not use GTIDs, or the property has another name (setting gtid)", n.GTID)
+		return nil, fmt.Errorf("the connector's offsets have no property %q; either the database does not use GTIDs, or the gtid setting names the wrong property", n.GTID)
 	}
 	return changed, nil
 }

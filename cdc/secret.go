@@ -46,7 +46,7 @@ func (s *Snapshot) complete(live map[string]string) (map[string]string, error) {
 	for _, name := range s.Withheld {
 		value, ok := live[name]
 		if !ok {
-			return nil, fmt.Errorf("property %q of connector %q is a secret, so it was not stored, and no cluster has it any longer; set it on the connector and try again", name, s.Name)
+			return nil, fmt.Errorf("secret property %q of connector %q is missing: secrets are not stored, and no cluster has this one any longer; set it on the connector and try again", name, s.Name)
 		}
 		config[name] = value
 	}

@@ -203,7 +203,7 @@ func (h *Handler) buildMove(ctx context.Context, task Task, by axis, want Param)
 	case found == nil:
 		found = r.copied
 	case r.copied != nil && !r.copied.unfinished():
-		return nil, fmt.Errorf("cluster %q already has a connector %q; remove it there, or the one on %q", r.to.Name, name, r.from.Name)
+		return nil, fmt.Errorf("connector %q exists on clusters %q and %q; remove it from one of them", name, r.to.Name, r.from.Name)
 	}
 	var was Param
 	by.set(&was, by.of(r.from.Cluster))

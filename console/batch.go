@@ -76,7 +76,7 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 func (v *visit) batchID() (int64, error) {
 	id, is := number(v.Value("id"))
 	if !is {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Batch IDs are numbers.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A batch ID must be a number.")))
 	}
 	return id, nil
 }

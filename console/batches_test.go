@@ -170,7 +170,7 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 	} {
 		r.shows(r.page(400, path), says)
 	}
-	r.shows(r.page(404, "/batches/one"), "Batch IDs are numbers")
+	r.shows(r.page(404, "/batches/one"), "A batch ID must be a number")
 }
 
 func TestABatchIsFoundByItsIdAndItsName(t *testing.T) {

@@ -55,7 +55,7 @@ func loadBulk(v *visit) (any, error) {
 func (v *visit) bulkOf() (*fairleadv1.Bulk, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("Bulk action IDs are numbers.")))
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("A bulk action ID must be a number.")))
 	}
 	return v.bulks.GetBulk(v.ctx, &fairleadv1.GetBulkRequest{Id: id})
 }

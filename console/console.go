@@ -50,7 +50,7 @@ type Console struct {
 func New(api http.Handler, options Options) (*Console, error) {
 	options.Prefix = strings.TrimSuffix(options.Prefix, "/")
 	if options.Prefix != "" && !strings.HasPrefix(options.Prefix, "/") {
-		return nil, errors.New("console: the prefix must begin with a slash, as /ops/fairlead")
+		return nil, errors.New("console: the prefix must begin with a slash, as in /ops/fairlead")
 	}
 	if options.Log == nil {
 		options.Log = slog.Default()

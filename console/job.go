@@ -38,7 +38,7 @@ func loadJob(v *visit) (any, error) {
 	}
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("Job IDs are numbers.")))
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID must be a number.")))
 	}
 	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {

@@ -47,7 +47,7 @@ func loadJobAct(v *visit) (any, error) {
 func (v *visit) jobID() (int64, error) {
 	id, isNumber := number(v.Value("id"))
 	if !isNumber {
-		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("Job IDs are numbers.")))
+		return 0, connect.NewError(connect.CodeNotFound, errors.New(v.T("A job ID must be a number.")))
 	}
 	return id, nil
 }

@@ -61,7 +61,7 @@ func loadComing(v *visit) (any, error) {
 	case from.IsZero() != to.IsZero():
 		p.refuse("from", v.T("must be specified together with to"))
 	case !to.IsZero() && (!from.Before(to) || to.Sub(from) > longestSpan):
-		p.refuse("to", v.T("must be after from, at most 8 days later"))
+		p.refuse("to", v.T("must be later than from, by at most 8 days"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err

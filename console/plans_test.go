@@ -235,8 +235,8 @@ func TestASpanOfTheLoadIsRefusedIfItIsNone(t *testing.T) {
 	for query, want := range map[string]string{
 		"from=noon&to=2026-01-01T00:00:00Z":                 "from: must be a time such as",
 		"from=2026-01-01T00:00:00Z":                         "from: must be specified together with to",
-		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to: must be after from",
-		"from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z": "to: must be after from",
+		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to: must be later than from",
+		"from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z": "to: must be later than from",
 		"hour=3": "hour: is not a parameter of this page",
 	} {
 		r.shows(r.page(400, "/load?"+query), want)

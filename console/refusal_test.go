@@ -53,11 +53,11 @@ func TestARefusalWithoutATranslationIsSaidInEnglish(t *testing.T) {
 	v := &visit{Lang: "zh"}
 	for english, want := range map[string]string{
 		"the moon is full": "the moon is full",
-		"timeout: is -1s; it must be between 1ms and 24h0m0s, or zero for the operation's own":    "timeout：是 -1s，必须在 1ms 与 24h0m0s 之间，0 表示默认值",
-		"canary.ratio: is 2; it must be between 0 (an operator approves) and 1":                   "canary.ratio：是 2，必须在 0 与 1 之间",
-		"error_budget.items: is -1; it must be 1 or more, or zero if percent or per_minute count": "error_budget.items：是 -1，不能小于 0",
-		"page: is not a valid page token; omit it to get the first page":                          "page：不是有效的分页标记；去掉它可回到第一页",
-		"name: is empty; set a name; job.moon: is full; wait":                                     "name：为空，请填写名称；job.moon: is full; wait",
+		"timeout: is -1s; it must be between 1ms and 24h0m0s, or zero for the operation's default": "timeout：是 -1s，必须在 1ms 与 24h0m0s 之间，0 表示默认值",
+		"canary.ratio: is 2; it must be between 0 (manual approval) and 1":                         "canary.ratio：是 2，必须在 0 与 1 之间",
+		"error_budget.items: is -1; it must be positive, or zero if percent or per_minute is set":  "error_budget.items：是 -1，不能小于 0",
+		"page: is not a valid page token; omit it to get the first page":                           "page：不是有效的分页标记；去掉它可回到第一页",
+		"name: is empty; set a name; job.moon: is full; wait":                                      "name：为空，请填写名称；job.moon: is full; wait",
 	} {
 		if got := v.refusalWords(english); got != want {
 			t.Errorf("%q is %q, want %q", english, got, want)

@@ -30,7 +30,7 @@ func TestARequestIsTestedBeforeItsScheduleIsSaved(t *testing.T) {
 		form.Set(name, value)
 	}
 	page = r.send(http.StatusOK, "/new/schedule", form, sessionCookie, operator)
-	r.shows(page, `id="tested-call"`, "The request failed. A run would fail:", "status 418", "X-Tea", "short and stout", "Nothing is saved yet.", `name="call_url" value="`+target.URL+`"`)
+	r.shows(page, `id="tested-call"`, "The request failed. A scheduled run would fail too:", "status 418", "X-Tea", "short and stout", "Nothing is saved yet.", `name="call_url" value="`+target.URL+`"`)
 	r.comesFirst(page, `id="tested-call"`, `name="call_url"`)
 	if sent := <-got; sent != `PUT 1 {"n":1}` {
 		t.Errorf("the target got %s", sent)
@@ -62,7 +62,7 @@ func TestTheRequestOfAStoredScheduleIsTestedAsItIsEdited(t *testing.T) {
 	form.Set("call_method", "DELETE")
 	form.Set("test", "true")
 	page := r.send(http.StatusOK, path, form)
-	r.shows(page, "The request succeeded. A run would succeed.", "status 200")
+	r.shows(page, "The request succeeded. A scheduled run would succeed too.", "status 200")
 	r.hides(page, "sesame")
 	if sent := <-got; sent != "DELETE ann sesame" {
 		t.Errorf("the target got %s", sent)

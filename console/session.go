@@ -16,7 +16,7 @@ const sessionCookie = "fairlead_session"
 // maxToken limits the size of a token in a cookie, in bytes.
 const maxToken = 3800
 
-var errWorker = errors.New("this is a worker token; sign in with a token of another role")
+var errWorker = errors.New("this is a worker token; sign in with a token that has a different role")
 
 // signIn is the data of the sign-in page.
 type signIn struct {

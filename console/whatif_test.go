@@ -94,7 +94,7 @@ func TestACalendarThatCannotBeStoredIsNotDrawn(t *testing.T) {
 	r := newRig(t, true, nil)
 	many := url.Values{"ranges": {strings.Repeat("2026-01-01 2026-12-31\n", 6000)}}
 	operator, viewer := r.token("worker on plans", access.RoleOperator), r.token("reader", access.RoleViewer)
-	r.shows(r.send(http.StatusOK, "/new/calendar/effect", many, sessionCookie, operator), "dates: and ranges have 6000 entries together; at most 5000 are allowed")
+	r.shows(r.send(http.StatusOK, "/new/calendar/effect", many, sessionCookie, operator), "dates: has 6000 entries, including ranges; at most 5000 are allowed")
 	r.shows(r.send(http.StatusOK, "/new/calendar/effect", url.Values{}, sessionCookie, viewer), "Your role (viewer)")
 }
 

@@ -40,7 +40,7 @@ func readWords(lang string) (map[string]string, error) {
 		}
 		for english, other := range some {
 			if before, there := words[english]; there && before != other {
-				return nil, fmt.Errorf("%s: %q is also %q in another file", name, english, before)
+				return nil, fmt.Errorf("%s: %q is already translated as %q in another file", name, english, before)
 			}
 			words[english] = other
 		}

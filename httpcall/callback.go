@@ -63,7 +63,7 @@ func VerifyToken(key []byte, token string, now time.Time) (Callback, error) {
 		return Callback{}, err
 	}
 	if now.After(c.Expires) {
-		return Callback{}, fmt.Errorf("the token was valid until %s: %w", c.Expires.UTC().Format(time.RFC3339), fairlead.ErrExpired)
+		return Callback{}, fmt.Errorf("the token expired at %s: %w", c.Expires.UTC().Format(time.RFC3339), fairlead.ErrExpired)
 	}
 	return c, nil
 }

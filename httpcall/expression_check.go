@@ -37,7 +37,7 @@ func (c *expressionChecker) check(node ast.Node) error {
 		return nil
 	case *ast.IdentifierNode:
 		if n.Value != "status" && n.Value != "headers" && n.Value != "body" {
-			return fmt.Errorf("has the unknown name %q; known names are status, headers and body", n.Value)
+			return fmt.Errorf("contains the unknown name %q; use status, headers or body", n.Value)
 		}
 		return nil
 	case *ast.UnaryNode:
@@ -61,11 +61,11 @@ func (c *expressionChecker) check(node ast.Node) error {
 		// print all that is below it again.
 		name, isName := n.Callee.(*ast.IdentifierNode)
 		if !isName {
-			return fmt.Errorf("calls something that is not a function; functions are %s", strings.Join(functions, ", "))
+			return fmt.Errorf("calls something that is not a function; supported functions: %s", strings.Join(functions, ", "))
 		}
 		return c.checkCall(name.Value, n.Arguments)
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
-		return errors.New("has variables or several statements; it must be one condition")
+		return errors.New("contains variables or several statements; write a single condition")
 	default:
 		return errors.New("uses syntax that is not supported")
 	}
@@ -86,7 +86,7 @@ func (c *expressionChecker) checkAll(nodes ...ast.Node) error {
 
 func (c *expressionChecker) checkOperator(n *ast.BinaryNode) error {
 	if !slices.Contains(operators, n.Operator) {
-		return fmt.Errorf("has the unknown operator %s; operators are %s", n.Operator, strings.Join(operators, " "))
+		return fmt.Errorf("contains the unsupported operator %s; supported operators: %s", n.Operator, strings.Join(operators, " "))
 	}
 	if text, fixed := n.Right.(*ast.StringNode); fixed && n.Operator == "matches" {
 		compiled, err := compilePattern(text.Value)
@@ -100,7 +100,7 @@ func (c *expressionChecker) checkOperator(n *ast.BinaryNode) error {
 
 func (c *expressionChecker) checkCall(name string, arguments []ast.Node) error {
 	if !slices.Contains(functions, name) {
-		return fmt.Errorf("has the unknown function %.40s; functions are %s", name, strings.Join(functions, ", "))
+		return fmt.Errorf("calls unknown function %.40s; supported functions: %s", name, strings.Join(functions, ", "))
 	}
 	most := 1
 	if name == "trim" {

@@ -204,7 +204,7 @@ func (e *evaluation) member(n *ast.MemberNode) (any, error) {
 			i += len(within)
 		}
 		if fine && (i < 0 || i >= len(within)) {
-			return nil, fmt.Errorf("a list of %d has no item %v", len(within), name)
+			return nil, fmt.Errorf("index %v is out of range for a list of %d items", name, len(within))
 		}
 		if fine {
 			return within[i], nil

@@ -129,7 +129,7 @@ func (e *evaluation) length(value any) (any, error) {
 func (e *evaluation) convert(name string, value any) (any, error) {
 	text, isText := value.(string)
 	if isText && (len(text) > 400 || name == "abs") {
-		return nil, fmt.Errorf("%s cannot be applied to the string", name)
+		return nil, fmt.Errorf("%s does not accept this string", name)
 	}
 	switch {
 	case isText && name == "int":

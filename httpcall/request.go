@@ -57,7 +57,7 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	}
 	request, err := http.NewRequestWithContext(ctx, p.method, "/", strings.NewReader(body)) // of the URL it is known that it can be read
 	if err != nil {
-		return nil, nil, errors.New("args: cannot build a request from args; check the method")
+		return nil, nil, errors.New("args: cannot build an HTTP request; check the method")
 	}
 	request.URL, request.Host = target, strings.TrimSuffix(target.Host, ":")
 	if p.body != nil {

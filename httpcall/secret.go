@@ -45,7 +45,7 @@ func (e *unreadableError) Unwrap() error { return e.err }
 // check refuses a name that is not listed.
 func (s *Secrets) check(name string) error {
 	if s == nil || !s.listed[name] {
-		return fmt.Errorf("refers to %s, which is not listed; the operator can list it with --allow-secret %s", name, name)
+		return fmt.Errorf("refers to %s, which is not an allowed secret; ask the operator to allow it with --allow-secret %s", name, name)
 	}
 	return nil
 }

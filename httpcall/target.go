@@ -101,7 +101,7 @@ func (t target) render(from filler) (*url.URL, error) {
 	}
 	for part := range strings.SplitSeq(parsed.EscapedPath(), "/") {
 		if part == "." || part == ".." {
-			return nil, fmt.Errorf("contains the path segment %q after its placeholders are filled in, which leads to another path; use another value", part)
+			return nil, fmt.Errorf("contains the path segment %q after placeholder substitution, which changes the path; use a different value", part)
 		}
 	}
 	return parsed, nil

@@ -134,7 +134,7 @@ func (t template) render(d dialect, from filler, limit int) (string, error) {
 			}
 		}
 		if out.Len()+len(text) > limit {
-			return "", fmt.Errorf("is longer than %d bytes after its placeholders are filled in; send less", limit)
+			return "", fmt.Errorf("is longer than %d bytes after placeholder substitution; shorten it", limit)
 		}
 		out.WriteString(text)
 	}

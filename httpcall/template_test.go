@@ -98,9 +98,9 @@ func TestTargetsStayWhereTheyAre(t *testing.T) {
 		"http://x/y#{{tenant}}":              "never sent",
 		"http://x/${env:A}":                  "in its path",
 		"http://x/{{callback_token}}?x":      "in its path",
-		"http://x/a/{{args.up}}/b":           "which leads to another path",
-		"http://x/a/.{{args.dot}}":           "which leads to another path",
-		"http://x/{{args.up}}?y={{args.up}}": "which leads to another path",
+		"http://x/a/{{args.up}}/b":           "which changes the path",
+		"http://x/a/.{{args.dot}}":           "which changes the path",
+		"http://x/{{args.up}}?y={{args.up}}": "which changes the path",
 	} {
 		parsed, err := parseTarget(text)
 		if err == nil {

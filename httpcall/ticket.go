@@ -27,7 +27,7 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 	// refuse every token of the one before.
 	key, err := CallbackKey(ctx, h.options.Keeper)
 	if err != nil {
-		return ticket{}, fmt.Errorf("get the key of callbacks: %w", err)
+		return ticket{}, fmt.Errorf("get the callback signing key: %w", err)
 	}
 	expires := time.Now().Add(h.timeoutOf(job) + p.callbackTimeout + tokenGrace)
 	return ticket{

@@ -71,13 +71,13 @@ func tlsConfig(ca, certificate, key string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		if config.RootCAs = poolOf(ca); config.RootCAs == nil {
-			return nil, errors.New("args.tls.ca: the reference contains no certificate; it must be PEM")
+			return nil, errors.New("args.tls.ca: the referenced value contains no certificate; it must be in PEM format")
 		}
 	}
 	if certificate != "" {
 		pair, err := tls.X509KeyPair([]byte(certificate), []byte(key))
 		if err != nil {
-			return nil, errors.New("args.tls: client_certificate and client_key do not match; both must be PEM and belong together")
+			return nil, errors.New("args.tls: client_certificate and client_key do not match; use a PEM certificate and its private key")
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

@@ -27,7 +27,7 @@ func foreignEngine(version, comment string) error {
 	banner := strings.TrimSpace(version + " " + comment)
 	for _, engine := range foreignEngines {
 		if strings.Contains(strings.ToLower(banner), engine.mark) {
-			return fmt.Errorf("the server is %s (%s), which Fairlead cannot run on: %s: "+remedy, engine.name, banner, engine.why)
+			return fmt.Errorf("the server is %s (%s), which Fairlead does not support: %s: "+remedy, engine.name, banner, engine.why)
 		}
 	}
 	oldest := [3]int{8, 0, 13}

@@ -61,8 +61,8 @@ func (g *handshake) connect(ctx context.Context, connector driver.Connector) (dr
 		g.met.Store(true)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errNoHandshake) {
-		return nil, fmt.Errorf("%s accepts connections but sent no MySQL or MariaDB greeting for %v: "+
-			"check host and port of the URL, they may be those of another server", g.address, g.patience)
+		return nil, fmt.Errorf("%s accepts connections but sent no MySQL or MariaDB greeting within %v: "+
+			"check the host and port in the URL; they may belong to a different service", g.address, g.patience)
 	}
 	return conn, err
 }

@@ -183,13 +183,13 @@ func (m migrationTarget) lock(ctx context.Context) error {
 	for patience := 1; ; patience = lockPatience { // the first time it is soon known who has it
 		var got sql.NullInt64
 		if err := m.conn.QueryRowContext(ctx, m.sql.LockMigrations, m.lockName(), patience).Scan(&got); err != nil {
-			return fmt.Errorf("wait for others to migrate: %w", err)
+			return fmt.Errorf("wait for another node's migration: %w", err)
 		}
 		if got.Int64 == 1 {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("wait for others to migrate: %w", err)
+			return fmt.Errorf("wait for another node's migration: %w", err)
 		}
 		wait.For(func() string { return m.holder(ctx) })
 	}

@@ -136,7 +136,7 @@ func (s *Store) membersOf(ctx context.Context, set int32) ([]int32, error) {
 	}
 	members, known := s.sets.members.Load(set)
 	if !known {
-		return nil, fmt.Errorf("there is no set of limits %d", set)
+		return nil, fmt.Errorf("set of limits %d does not exist", set)
 	}
 	return members.([]int32), nil
 }

@@ -87,7 +87,7 @@ func (s *Store) agree(ctx context.Context, t *txn, found knownServer, lostUnder 
 	var text string
 	exists, err := t.one(ctx, []any{&agreed.number, &text}, s.sql.LockServer)
 	if err == nil && !exists {
-		err = fmt.Errorf("table server has no row: the schema is damaged")
+		err = fmt.Errorf("table server has no rows: the schema is corrupt")
 	}
 	if err != nil {
 		return agreed, err

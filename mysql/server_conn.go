@@ -34,7 +34,7 @@ type serverConn struct {
 func (s *Store) serverConn(ctx context.Context, conn driver.Conn) (driver.Conn, error) {
 	full, ok := conn.(driverConn)
 	if !ok {
-		return nil, fmt.Errorf("the driver's %T lacks what a pool needs", conn)
+		return nil, fmt.Errorf("the driver's %T does not implement the methods that a pool needs", conn)
 	}
 	at, err := s.meet(ctx, full)
 	return &serverConn{driverConn: full, store: s, at: at}, err

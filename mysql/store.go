@@ -254,7 +254,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.WakeAddr = defaultWakeAddr
 	}
 	if address, err := netip.ParseAddrPort(o.WakeAddr); o.WakeAddr != noWakes && (err != nil || address.Addr().IsUnspecified()) {
-		return o, fmt.Errorf("WakeAddr %q: use the IP address and port at which other processes can reach this one, such as 10.1.2.3:0", o.WakeAddr)
+		return o, fmt.Errorf("invalid WakeAddr %q: use the IP address and port at which other processes can reach this one, such as 10.1.2.3:0", o.WakeAddr)
 	}
 	return o, nil
 }

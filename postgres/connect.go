@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const strangerRemedy = ": the server does not answer like PostgreSQL: check host and port of the URL, they may be those of another server"
+const strangerRemedy = ": the server does not answer like PostgreSQL: check the host and port in the URL; they may belong to a different service"
 
 const startupRemedy = ": PgBouncer rejects this parameter of the URL: remove it and set it with alter role or alter database instead, or name it in PgBouncer's ignore_startup_parameters"
 

@@ -27,7 +27,7 @@ func TestAnotherServersPortIsExplained(t *testing.T) {
 		for _, mode := range []string{"disable", "prefer"} {
 			_, err := Open(t.Context(), "postgres://u@"+address+"/jobs?sslmode="+mode)
 			var failed *pgconn.ConnectError
-			if !errors.As(err, &failed) || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "check host and port") || strings.Contains(err.Error(), "%!w") {
+			if !errors.As(err, &failed) || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "check the host and port") || strings.Contains(err.Error(), "%!w") {
 				t.Errorf("sslmode=%s: %v", mode, err)
 			}
 		}
@@ -36,7 +36,7 @@ func TestAnotherServersPortIsExplained(t *testing.T) {
 
 func TestAServerThatHangsUpIsNotCalledAnother(t *testing.T) {
 	_, err := Open(t.Context(), "postgres://u@"+greeter(t, "")+"/jobs?sslmode=disable")
-	if err == nil || strings.Contains(err.Error(), "check host and port") {
+	if err == nil || strings.Contains(err.Error(), "check the host and port") {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ var foreignEngines = []struct{ mark, name, why string }{
 func foreignEngine(banner string, version int) error {
 	for _, engine := range foreignEngines {
 		if strings.Contains(banner, engine.mark) {
-			return fmt.Errorf("the server is %s (%s), which Fairlead cannot run on: %s: use PostgreSQL %d or later", engine.name, banner, engine.why, oldestVersion/10_000)
+			return fmt.Errorf("the server is %s (%s), which Fairlead does not support: %s: use PostgreSQL %d or later", engine.name, banner, engine.why, oldestVersion/10_000)
 		}
 	}
 	if version < oldestVersion {

@@ -57,7 +57,7 @@ func TestOpenRefusesAForeignEngine(t *testing.T) {
 	}
 	for _, options := range []Options{{}, {NoMigrate: true}, {SchemaOnly: true}} {
 		_, err := OpenWith(t.Context(), withParams(t, at, "search_path", "public,pg_catalog"), options)
-		if err == nil || !strings.Contains(err.Error(), "which Fairlead cannot run on") {
+		if err == nil || !strings.Contains(err.Error(), "which Fairlead does not support") {
 			t.Errorf("%+v: %v", options, err)
 		}
 		if errors.Is(err, fairlead.ErrUnavailable) {

@@ -131,7 +131,7 @@ func (s *Store) checkSchema(ctx context.Context) error {
 		return err
 	}
 	if s.options.NoMigrate {
-		return fmt.Errorf("the tables in schema %q are not current (pending: %v): run fairlead migrate up", s.schema, status.Pending)
+		return fmt.Errorf("the tables in schema %q are out of date (pending: %v): run fairlead migrate up", s.schema, status.Pending)
 	}
 	_, err = s.Migrate(ctx)
 	return err

@@ -98,7 +98,7 @@ func (s *Store) listenURL(url string) string {
 }
 
 // errListenPooled refuses a ListenURL that leads to a pooler.
-var errListenPooled = fmt.Errorf("a connection pooler runs there, and it cannot deliver notifications; use the URL of the server itself, or \"%s\" to poll", noListening)
+var errListenPooled = fmt.Errorf("the URL points to a connection pooler, which cannot deliver notifications; use the server's own URL, or \"%s\" to poll", noListening)
 
 // checkListenURL refuses a URL at which listening cannot work. A server that cannot be
 // reached now may be reachable later.

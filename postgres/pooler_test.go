@@ -31,7 +31,7 @@ func TestNothingListensThroughAPooler(t *testing.T) {
 	if conn, err := store.listener.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "pooler") {
 		t.Errorf("it listens through the pooler: %v, %v", conn, err)
 	}
-	if _, err := OpenWith(t.Context(), pooled, Options{ListenURL: pooled}); err == nil || !strings.Contains(err.Error(), "give the URL of the server itself") {
+	if _, err := OpenWith(t.Context(), pooled, Options{ListenURL: pooled}); err == nil || !strings.Contains(err.Error(), "use the server's own URL") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -75,7 +75,7 @@ func (s *Schedule) instantsOf(v View, b Backfill) ([]time.Time, error) {
 		}
 	}
 	if len(instants) == 0 {
-		c.Refuse("from", "and to contain no fire of the schedule; specify a longer period")
+		c.Refuse("from", "begins a period in which the schedule has no fires; specify a longer period")
 	}
 	return instants, fairlead.Invalid(c.Found...)
 }

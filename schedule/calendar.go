@@ -35,7 +35,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	c.Addressed("name", calendar.Name, fairlead.MaxName)
 	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
-		c.Refuse("dates", "and ranges have %d entries together; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+		c.Refuse("dates", "has %d entries, including ranges; at most %d are allowed", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {
@@ -49,7 +49,7 @@ func NormalizeCalendar(calendar *Calendar) error {
 	}
 	for i, r := range calendar.Ranges {
 		if !isDate(r.From) || !isDate(r.To) || r.To < r.From {
-			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; use two dates such as 2026-12-25, the earlier one first", r.From, r.To)
+			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is an invalid range from %q to %q; use two dates such as 2026-12-25, the earlier one first", r.From, r.To)
 		}
 	}
 	return fairlead.Invalid(c.Found...)

@@ -188,6 +188,7 @@ func (a *aviary) hold(ctx context.Context) {
 		a.ok(nil, a.jobs.Resolve(ctx, job.ID, job.Fence, documentOf("answer"), nil))
 	}
 	begun := []hold.Hold{plant("hold", hold.Hold{ID: 1, From: time.Now(), Cause: hold.Cause{Code: fairlead.AtGate, Scope: fairlead.LimitKind}})}
+	a.ok(nil, a.store.KeepSample(ctx))
 	a.ok(a.store.KeepHolds(ctx, hold.Found{Next: 1, Now: time.Now(), Due: time.Minute, Begun: begun}))
 }
 

@@ -27,7 +27,7 @@ func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 	case out.Queue == "":
 		out.Queue = region
 	case region != "" && region != out.Queue:
-		return out, refuseField("region", fmt.Sprintf("is %q, but queue is %q; they are two names for one field: set only one", region, out.Queue))
+		return out, refuseField("region", fmt.Sprintf("is %q, but queue is %q; both names refer to the same field: set only one", region, out.Queue))
 	}
 	for _, then := range in.GetThen() {
 		out.Then = append(out.Then, *message.NewJobOf(then.GetJob()))

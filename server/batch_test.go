@@ -157,7 +157,7 @@ func TestABatchThatCannotBeIsRefused(t *testing.T) {
 		`{"name":"n","type":"paint"}`:                                                              {"tasks", "at least one"},
 		`{"name":"n","type":"paint","tasks":[]}`:                                                   {"tasks", "at least one"},
 		`{"type":"paint",` + task + `}`:                                                            {"name", "is required"},
-		`{"name":"n","type":"paint","queue":"a","region":"b",` + task + `}`:                        {"region", "they are two names for one field: set only one"},
+		`{"name":"n","type":"paint","queue":"a","region":"b",` + task + `}`:                        {"region", "both names refer to the same field: set only one"},
 		`{"name":"n","type":"paint","tasks":[{"target":{"id":"1"}}]}`:                              {"tasks[0].target.type", "is required"},
 		`{"name":"n","type":"paint","tasks":[{}]}`:                                                 {"tasks[0].target", "is required"},
 		`{"name":"n","type":"paint","canary":{"ratio":0.5},` + task + `}`:                          {"canary.ratio", "requires canary.tasks"},

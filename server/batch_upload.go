@@ -179,7 +179,7 @@ func unpacked(body io.Reader, encoding string) (*bufio.Reader, error) {
 			return nil, own
 		}
 		if err != nil {
-			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the body is not gzip, as its Content-Encoding says"}
+			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the Content-Encoding is gzip, but the body is not valid gzip"}
 		}
 		body = packed
 	default:

@@ -101,7 +101,7 @@ func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer
 	span := answer.span()
 	if most := httpcall.CallbackTimeout(r.job); span > most {
 		return time.Time{}, refuseField("extend_seconds", "is more than "+strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+
-			", the time for which the job waits for its callback; request less at a time")
+			", the callback timeout of the job; request a shorter extension")
 	}
 	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})
 }

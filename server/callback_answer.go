@@ -54,7 +54,7 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 	case final && answer.ExtendSeconds != 0:
 		return answer, refuseField("extend_seconds", "is allowed only with progress and extend; omit it")
 	case answer.ExtendSeconds < 0 || answer.Status == callbackExtend && answer.ExtendSeconds == 0:
-		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; set it to the number of seconds that the job should wait from now", answer.ExtendSeconds))
+		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; set it to the number of seconds from now that the job should keep waiting", answer.ExtendSeconds))
 	case answer.Status == callbackProgress && len(answer.Output) == 0:
 		return answer, refuseField("output", "is missing; set it to the progress of the work")
 	case answer.Status == callbackFailure && answer.Error == "":

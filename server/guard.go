@@ -44,7 +44,7 @@ func hardened(next http.Handler) http.Handler {
 // errForeignHost rejects a request for a host other than this machine. It has the same
 // status and problem for all protocols, because the request is rejected before its protocol
 // is known.
-var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "without tokens this service answers only to localhost; use localhost or 127.0.0.1 as the host, or create a token"}
+var errForeignHost = &rest.Error{Status: http.StatusMisdirectedRequest, Detail: "this service has no tokens and accepts requests for localhost only; use localhost or 127.0.0.1 as the host, or create a token"}
 
 // local protects a service that does not authenticate callers from web pages: those of
 // other origins, and those with a host name that points to this machine (DNS rebinding).

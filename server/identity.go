@@ -58,15 +58,15 @@ var (
 	errRevoked    = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was revoked, changed or has expired; ask an admin for a new one"}
 	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
 	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not respond; try again later"}
-	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
+	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this request requires a token without tenant restrictions"}
 )
 
 func errRole(has, needs access.Role) error {
-	return &rest.Error{Status: http.StatusForbidden, Detail: "this needs the role " + string(needs) + "; the token has " + string(has)}
+	return &rest.Error{Status: http.StatusForbidden, Detail: "this request requires the role " + string(needs) + ", but the token has the role " + string(has)}
 }
 
 func errTenant(tenant string) error {
-	return &rest.Error{Status: http.StatusForbidden, Detail: "the token is not for tenant " + tenant}
+	return &rest.Error{Status: http.StatusForbidden, Detail: "the token does not grant access to tenant " + tenant}
 }
 
 // caller is the information about the caller of a request.

@@ -100,7 +100,7 @@ func TestWhatIsConfidentialOfASweepIsNotShownByChangingIt(t *testing.T) {
 		`{"gate":{"before_run":"https://evil.example.org/"}}`: "gate.before_run",
 	} {
 		problem, _ := w.send(400, "PATCH", path, body, operator...)
-		if text := refusals(problem)[field]; !strings.Contains(text, "create another sweep") {
+		if text := refusals(problem)[field]; !strings.Contains(text, "create a new sweep") {
 			t.Errorf("%s is answered with %v", body, problem)
 		}
 	}

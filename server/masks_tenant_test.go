@@ -19,7 +19,7 @@ func TestOnlyAdminsHaveConfidentialArgsOfJobsSentToAnotherHost(t *testing.T) {
 	refused := func(verb, path, body string) {
 		t.Helper()
 		problem, _ := w.send(403, verb, path, body, operator...)
-		if text, _ := problem["detail"].(string); !strings.Contains(text, "start_url leads to another host") || !strings.Contains(text, "requires the role admin") {
+		if text, _ := problem["detail"].(string); !strings.Contains(text, "start_url points to a different host") || !strings.Contains(text, "requires the role admin") {
 			t.Errorf("%s %s %s is answered with %v", verb, path, body, problem)
 		}
 	}

@@ -78,7 +78,7 @@ func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) 
 	case in.GetVersion() != 0:
 		return schedule.Schedule{}, refuseField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "is only for changing a schedule; omit it")
+		return schedule.Schedule{}, refuseField("ref", "applies only to existing schedules; omit it")
 	}
 	return scheduleOf(in), nil
 }

@@ -27,7 +27,7 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 	if err != nil {
 		return nil, err
 	}
-	if err := s.callable("id", "is a schedule of the kind ", sc.Job.Kind); err != nil {
+	if err := s.callable("id", "is a schedule of kind ", sc.Job.Kind); err != nil {
 		return nil, err
 	}
 	job := sc.Job
@@ -73,7 +73,7 @@ func (s *Schedules) TestScheduleDraft(ctx context.Context, in *fairleadv1.Schedu
 func (s *Schedules) callable(field, is, kind string) error {
 	switch {
 	case kind != httpcall.Kind:
-		return refuseField(field, is+strconv.Quote(kind)+"; only the kind http can be tested: trigger a run instead")
+		return refuseField(field, is+strconv.Quote(kind)+"; only jobs of kind http can be tested; trigger a run instead")
 	case s.try == nil:
 		return refuseField(field, "this server makes no HTTP calls; trigger a run instead")
 	}

@@ -59,7 +59,7 @@ func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error 
 	}
 	hidden, err := s.hides(ctx, sweep.KindOf(before.Kind), before.Data)
 	if err == nil && hidden {
-		err = refuseField(field, `cannot be changed: the args have confidential values that were stored for the previous one; create another sweep with these values`)
+		err = refuseField(field, `cannot be changed: args contains confidential values that were stored for the previous setting; create a new sweep instead`)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ const externalKind = "external"
 // there.
 var errStartElsewhere = &rest.Error{
 	Status: http.StatusForbidden,
-	Detail: "start_url leads to another host, and jobs of the kind \"" + externalKind + "\" have confidential args, which would be sent there; this requires the role " + string(access.RoleAdmin),
+	Detail: "start_url points to a different host, which would receive the confidential args of jobs of kind \"" + externalKind + "\"; this requires the role " + string(access.RoleAdmin),
 }
 
 // PutTenant declares a tenant. Callers bound to tenants may not, because they could raise

@@ -117,7 +117,7 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	})
 	switch {
 	case slices.Contains(asked, "args"):
-		return changed, "", refuseField("args", "cannot be changed with this method; PUT them to /api/v1/sweeps/{id}/data")
+		return changed, "", refuseField("args", "cannot be changed with this method; use PUT /api/v1/sweeps/{id}/data")
 	case len(asked) == 0:
 		return changed, "", refuseField("rate", "is missing; set rate or another field to change")
 	}

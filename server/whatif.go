@@ -71,7 +71,7 @@ func (s *WhatIfs) read(ctx context.Context, q *question, place int, in *fairlead
 		}
 	}
 	if given != 1 {
-		return refuseField("change", "must have one of limit, tenant, schedule, schedule_patch and calendar")
+		return refuseField("change", "must contain exactly one of limit, tenant, schedule, schedule_patch and calendar")
 	}
 	if in.GetLimit() != nil || in.GetTenant() != nil {
 		change, err := s.rule(ctx, in)

@@ -31,7 +31,7 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 	for n, name := range names {
 		if bound != nil && !slices.Contains(bound, name) {
 			refused = append(refused, fairlead.FieldError{
-				Field: fmt.Sprintf("%s[%d]", field, n), Message: fmt.Sprintf("is %q, which the token is not for; omit it, or use a token that is bound to it", name),
+				Field: fmt.Sprintf("%s[%d]", field, n), Message: fmt.Sprintf("is %q, which the token does not allow; omit it, or use a token that allows it", name),
 			})
 		}
 	}
@@ -39,7 +39,7 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 }
 
 // errNarrowed is the error for a worker that joined when its token covered more.
-var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token no longer covers everything that the worker joined for; join again"}
+var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token no longer allows all kinds and queues that the worker joined with; join again"}
 
 // covers returns errNarrowed if a worker may run jobs that the caller may not: its token
 // was replaced by one with the same name, or the identity provider has changed its claims.

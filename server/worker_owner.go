@@ -28,7 +28,7 @@ func ownerProof(key []byte, secret, owner string) string {
 }
 
 // errOtherOwner is the error for a caller that sends a session opened with another token.
-var errOtherOwner = &rest.Error{Status: http.StatusForbidden, Detail: "another token opened the session; join with this one"}
+var errOtherOwner = &rest.Error{Status: http.StatusForbidden, Detail: "the session was opened with a different token; join again with this token"}
 
 // checkOwner returns an error unless the caller opened the session of a worker's token.
 // Sessions opened by older servers have no owner: all callers may use them until they end.

@@ -247,7 +247,7 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	aside, err := sweeping.DecodePending(in.GetPending())
 	if err != nil {
-		return refuseField("pending", fmt.Sprintf("is not the state of a run: %v", err))
+		return refuseField("pending", fmt.Sprintf("is not a valid run state: %v", err))
 	}
 	if err := sweeping.Verify(p.from, to, in.GetMark(), in.GetWindow(), aside); err != nil {
 		return refuseField("mark", "does not match the shard: "+err.Error())

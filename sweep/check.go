@@ -85,7 +85,7 @@ func CheckChange(before *Record, after *Sweep) error {
 		{"serial", before.Serial == after.Serial},
 	} {
 		if !fixed.same {
-			return fmt.Errorf("sweep %q has been started, so its %s cannot change; create another sweep: %w", before.Name, fixed.field, fairlead.ErrConflict)
+			return fmt.Errorf("sweep %q has been started, so its %s can no longer be changed; create a new sweep: %w", before.Name, fixed.field, fairlead.ErrConflict)
 		}
 	}
 	return nil
@@ -152,7 +152,7 @@ func (s *Sweep) checkFlow(c *complaints) {
 		c.Refuse("shards", "is %d; it must be at most in_flight (%d), because more shards would have nothing to do", s.Shards, s.InFlight)
 	}
 	if s.Serial && s.Shards > 1 {
-		c.Refuse("shards", "is %d; a serial sweep has one shard", s.Shards)
+		c.Refuse("shards", "is %d; it must be 1 for a serial sweep", s.Shards)
 	}
 	if s.PerCall < 1 || s.PerCall > maxPerCall {
 		c.Refuse("per_call", "is %d; it must be between 1 and %d", s.PerCall, maxPerCall)
@@ -180,7 +180,7 @@ func (s *Sweep) checkFailures(c *complaints) {
 		c.Refuse("backoff", "is %v; it must be between 1ms and %v", s.Backoff, check.MaxPause)
 	}
 	if s.Timeout < 0 || s.Timeout > check.MaxPause {
-		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the handler's own", s.Timeout, check.MaxPause)
+		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the handler's default", s.Timeout, check.MaxPause)
 	}
 	if s.Budget == (Budget{}) {
 		s.Budget.Items = defaultBudget

@@ -22,7 +22,7 @@ func (s *Sweep) checkList(c *complaints) {
 	}
 	switch {
 	case len(s.Items) > MaxListed:
-		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them into a file or serve them at a URL", len(s.Items), MaxListed)
+		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them in a file or serve them from a URL", len(s.Items), MaxListed)
 	case s.Source.Listed > 0 && len(s.Items) == 0 && s.Version == 0:
 		c.Refuse("source.list", "is missing; set it, and omit listed and digest, which are computed from it")
 	case s.Source.Listed < 0 || s.Source.Listed == 0 && s.Source.Digest != "":
@@ -40,7 +40,7 @@ func (s *Sweep) checkList(c *complaints) {
 		}
 	}
 	if bytes > maxListed {
-		c.Refuse("source.list", "has %d bytes; at most %d are stored with a sweep: put them into a file or serve them at a URL", bytes, maxListed)
+		c.Refuse("source.list", "has %d bytes; at most %d are stored with a sweep: put them in a file or serve them from a URL", bytes, maxListed)
 	}
 	switch {
 	case s.Source.Listed > 0 && s.To == 0:

@@ -49,7 +49,7 @@ func notFailed(unknown []int64) error {
 		unknown, more = unknown[:mostNamed], " and others"
 	}
 	var c complaints
-	c.Refuse("indexes", "contains %v%s, which are not indexes of failed items; list failed items, or give no indexes to retry all of them", unknown, more)
+	c.Refuse("indexes", "contains %v%s, which are not indexes of failed items; specify indexes of failed items, or omit indexes to retry all of them", unknown, more)
 	return fairlead.Invalid(c.Found...)
 }
 

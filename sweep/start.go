@@ -58,7 +58,7 @@ func startArgs(args json.RawMessage) (StartArgs, error) {
 	decoder := json.NewDecoder(bytes.NewReader(args))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&a) != nil {
-		c.Refuse("args", "names no sweep to start; send {\"sweep\":\"NAME\"}, and \"again\":true to start over")
+		c.Refuse("args", "does not specify a sweep to start; send {\"sweep\":\"NAME\"}, and \"again\":true to start over")
 	} else {
 		c.Name("args.sweep", a.Sweep, fairlead.MaxName)
 	}

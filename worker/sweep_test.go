@@ -327,7 +327,7 @@ func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 	w.start(sweepMux(func(context.Context, items.Item[greeting]) error { return nil }), nil)
 	for want, source := range map[string]sweep.ItemSource{
 		`database "crm" is not configured`:        {Table: &sweep.Table{Database: "crm", Name: "people", Key: "id"}},
-		"no HTTP client was given":                {URL: "https://example.org/list"},
+		"no HTTP client is configured":            {URL: "https://example.org/list"},
 		"not in a directory that sweeps may read": {File: "/etc/passwd"},
 	} {
 		s := w.sweep(sweep.Sweep{Source: source})

@@ -28,11 +28,11 @@ type authOptions struct {
 
 func (o *authOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.tokenFile, "token-file", "", "file with an API token that has the admin role; enables authentication (default: none)")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the TLS certificate; enables TLS together with --tls-key (default: none)")
-	f.StringVar(&o.tlsKey, "tls-key", "", "file with the private key of --tls-cert (default: none)")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the TLS certificate; set together with --tls-key to enable TLS (default: none)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "file with the private key for --tls-cert (default: none)")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider to accept tokens from; enables authentication (default: none)")
-	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "audience that tokens of the provider must contain; required with --oidc-issuer")
-	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the client secret that the console uses to sign users in (default: sign in as a public client with the ID --oidc-audience)")
+	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "audience that the provider's tokens must contain; required with --oidc-issuer")
+	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the client secret that the console uses to sign users in (default: none, for a public client); the client ID is the value of --oidc-audience")
 	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "token claim that contains the role")
 	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "token claim that contains the tenants the caller may access")
 }

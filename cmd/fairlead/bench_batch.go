@@ -66,7 +66,7 @@ func serveViews(ctx context.Context, stdin io.Reader, stdout io.Writer) (err err
 	input := json.NewDecoder(stdin)
 	var watch bench.Watch
 	if err := input.Decode(&watch); err != nil {
-		return fmt.Errorf("read the order of the viewer: %w", err)
+		return fmt.Errorf("read the parent process's instructions: %w", err)
 	}
 	store, err := openStore(ctx, watch.URL)
 	if err != nil {

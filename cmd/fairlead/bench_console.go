@@ -17,8 +17,8 @@ import (
 func newBenchConsoleCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "console",
-		Short: "Measure the rows that each console page reads from a large database",
-		Long: "Measure the rows that each console page reads from a large database. The benchmark stores the same data\n" +
+		Short: "Measure how many rows each console page reads from a large database",
+		Long: "Measure how many rows each console page reads from a large database. The benchmark stores the same data\n" +
 			"as \"bench lists\" (--jobs, default 1,000,000, with one schedule per ten jobs and one tenant per\n" +
 			"thousand) and requests every page with its filters as an admin. It marks pages that read more\n" +
 			"than 3,000 rows plus 50 for each row they show or search, and pages that show more than 500\n" +

@@ -17,15 +17,15 @@ func newBenchFairCommand(o *benchOptions) *cobra.Command {
 	f := bench.Fairness{}
 	cmd := &cobra.Command{
 		Use:   bench.Fair,
-		Short: "Measure how tenants share job starts by weight, and at what cost",
-		Long: "Measure how tenants share job starts by weight, and at what cost: three tenants with more jobs than\n" +
+		Short: "Measure how job starts are divided among tenants by weight, and the cost of doing so",
+		Long: "Measure how job starts are divided among tenants by weight, and the cost of doing so: three tenants with more jobs than\n" +
 			"can start, on four nodes. The benchmark reports the share of each tenant in the first starts (--jobs,\n" +
 			"default 50,000), in fair order and by deadline.\n\n" +
 			"It creates tenants and sets the order of its own queue, and removes both at the end.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
 	}
-	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of measurement pairs, by deadline and fair (0 = 5)")
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of pairs of measurements, one in deadline order and one in fair order (0 = 5)")
 	return cmd
 }
 

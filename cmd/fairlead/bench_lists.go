@@ -18,8 +18,8 @@ import (
 func newBenchListsCommand(o *benchOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lists",
-		Short: "Measure the rows that each list and count reads from a large database",
-		Long: "Measure the rows that each list and count reads from a large database. The benchmark stores one month\n" +
+		Short: "Measure how many rows each list and count reads from a large database",
+		Long: "Measure how many rows each list and count reads from a large database. The benchmark stores one month\n" +
 			"of jobs with SQL, nearly all of them finished (--jobs, default 1,000,000), and queries every filter of\n" +
 			"the API. It counts rows from the plans of PostgreSQL and the counters of MySQL, and pages on SQLite,\n" +
 			"and marks queries that read more than 2,000 plus 50 for each row of the result page.\n\n" +

@@ -24,8 +24,8 @@ func newBenchRestCommand(o *benchOptions) *cobra.Command {
 	var r bench.Rest
 	cmd := &cobra.Command{
 		Use:   bench.RestWorkload,
-		Short: "Measure a server on this machine over REST",
-		Long: "Measure a server over REST in several parts. The benchmark starts the server on this machine.\n" +
+		Short: "Benchmark the REST API of a server on this machine",
+		Long: "Benchmark the REST API in several parts. The benchmark starts the server on this machine.\n" +
 			"Server CPU time includes the server and the database. With -o json, each part is one line.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchRest(cmd, *o, r) },

@@ -13,7 +13,7 @@ func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	var s bench.Schedules
 	cmd := &cobra.Command{
 		Use:   bench.SchedulesWorkload,
-		Short: "Measure the punctuality of schedules and the cost of idle schedules",
+		Short: "Measure the start delay of schedules and the cost of idle schedules",
 		Long: "Measure the delay from the due time of a schedule to the start of its handler while the database holds\n" +
 			"many schedules that are not due, and the CPU usage of a node and the database, in percent of a core,\n" +
 			"while nothing is due, with few schedules and with many.\n\n" +
@@ -24,7 +24,7 @@ func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.Items, "items", 0, "number of stored schedules that are not due (0 = 1,000,000)")
 	cmd.Flags().IntVar(&s.Rate, "rate", 0, "runs per second (0 = 500)")
-	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs within a second due at its start")
+	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs of each second due at the start of that second")
 	return cmd
 }
 

@@ -39,9 +39,9 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&part, "part", "", "part to run: rate or http (default: an empty handler)")
-	f.IntVar(&pairs, "pairs", 0, "number of measurement pairs, of --part http and its baseline (0 = 3)")
-	f.DurationVar(&lease, "lease", 10*time.Second, "lease of the nodes in --part rate")
+	f.StringVar(&part, "part", "", "benchmark to run: rate or http (default: a sweep with an empty handler)")
+	f.IntVar(&pairs, "pairs", 0, "number of pairs of measurements, one of --part http and one of its baseline (0 = 3)")
+	f.DurationVar(&lease, "lease", 10*time.Second, "lease duration of the nodes in --part rate")
 	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
 	f.IntVar(&s.InFlight, "in-flight", 16, "maximum number of items processed at once")
 	f.IntVar(&s.Shards, "shards", 1, "number of shards")

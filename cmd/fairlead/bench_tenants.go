@@ -17,7 +17,7 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 	var t bench.Tenancy
 	cmd := &cobra.Command{
 		Use:   bench.Tenants,
-		Short: "Measure the cost of limits, and the effect of a capped tenant on others",
+		Short: "Measure the cost of limits, and the effect of a capped tenant on other tenants",
 		Long: "Measure the cost of limits, and the effect of a tenant at its cap on other tenants. Each part runs with\n" +
 			"and without the limits it measures. With -o json, each part is one line.\n\n" +
 			"The benchmark sets limits, including the global one: use a database that no other program uses.",
@@ -25,7 +25,7 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}
 	cmd.Flags().StringVar(&t.Only, "part", "", "run only this part: caps-1, caps-4, global-4, binding, crowd or many (default: all)")
-	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of measurement pairs, with and without limits (0 = 5)")
+	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of pairs of measurements, one with limits and one without (0 = 5)")
 	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "number of ready jobs of the capped tenant (0 = 1,000,000)")
 	return cmd
 }

@@ -22,11 +22,11 @@ type callOptions struct {
 }
 
 func (o *callOptions) flags(f *pflag.FlagSet) {
-	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of HTTP calls that set none")
+	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout for HTTP calls that do not set one")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR range or host on a private network that HTTP calls may reach (repeatable; default: none)")
 	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "secret that HTTP calls may use: env:NAME for ${env:NAME}, or file:PATH for ${file:PATH} (repeatable; default: none)")
 	f.IntVar(&o.maxRunning, "target-max-running", 256, "maximum number of concurrent HTTP calls from this node to one host and port (0 = unlimited)")
-	f.IntVar(&o.maxFailures, "target-max-failures", 20, "consecutive failures after which this node pauses HTTP calls to a host and port (0 = never pause)")
+	f.IntVar(&o.maxFailures, "target-max-failures", 20, "number of consecutive failures after which this node pauses HTTP calls to a host and port (0 = never pause)")
 }
 
 // check validates the options, and returns the guard and the secrets.

@@ -86,7 +86,7 @@ func referred(reference string) (string, error) {
 		if value := os.Getenv(variable); value != "" {
 			return value, nil
 		}
-		return "", fmt.Errorf("environment variable %s is not set or empty", variable)
+		return "", fmt.Errorf("environment variable %s is unset or empty", variable)
 	case isReference && isFile:
 		value, err := os.ReadFile(path)
 		return strings.TrimRight(string(value), "\r\n"), err

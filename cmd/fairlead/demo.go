@@ -126,15 +126,15 @@ func newDemoCommand() *cobra.Command {
 	var db string
 	cmd := &cobra.Command{
 		Use:               "demo",
-		Short:             "Remove the demo created by serve --demo",
+		Short:             "Remove the demo data created by serve --demo",
 		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
 	databaseFlags(cmd.PersistentFlags(), &db, demoDatabase)
 	cmd.AddCommand(&cobra.Command{
 		Use:   "clear",
-		Short: "Remove the demo from a database",
-		Long: "Remove the demo from a database: its tenants " + strings.Join(demo.Tenants(), ", ") + " and everything they own, and\n" +
+		Short: "Remove the demo data from a database",
+		Long: "Remove the demo data from a database: its tenants " + strings.Join(demo.Tenants(), ", ") + " and everything they own, and\n" +
 			"nothing else. First stop all nodes that run with --demo. Running the command again is harmless.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -53,7 +53,7 @@ func TestServeRefusesToListenAtAPooler(t *testing.T) {
 	pooled := testdb.PgBouncer(t, testdb.Postgres(t))
 	var stderr strings.Builder
 	code := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--db", pooled, "--db-listen", pooled}, &strings.Builder{}, &stderr)
-	if code == exitOK || !strings.Contains(stderr.String(), "give the URL of the server itself") {
+	if code == exitOK || !strings.Contains(stderr.String(), "use the server's own URL") {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }

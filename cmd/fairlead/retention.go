@@ -27,13 +27,13 @@ type retentionOptions struct {
 }
 
 func (o *retentionOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "retention of finished jobs, as OUTCOME=TIME, where TIME is 12h, 30d or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
-	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "retention of finished jobs of a kind on all nodes, as KIND=OUTCOME:TIME..., which overrides --retention (repeatable; default: none)")
+	f.StringArrayVar(&o.outcomes, retentionFlag, nil, "retention period of finished jobs, as OUTCOME=TIME, where TIME is a duration such as 12h or 30d, or forever (repeatable; default succeeded=24h failed=7d cancelled=24h skipped=24h)")
+	f.StringArrayVar(&o.kinds, kindRetentionFlag, nil, "retention period of finished jobs of one kind on all nodes, as KIND=OUTCOME:TIME...; overrides --retention (repeatable; default: none)")
 	holdRetentionFlagVar(f, &o.holds)
 }
 
 func holdRetentionFlagVar(f *pflag.FlagSet, holds *string) {
-	f.StringVar(holds, holdRetentionFlag, "7d", "retention of hold history (what kept jobs waiting): 12h, 30d or forever, or off to record no holds on this node")
+	f.StringVar(holds, holdRetentionFlag, "7d", "retention period of the hold history (what kept jobs waiting): a duration such as 12h or 30d, forever, or off to record no holds on this node")
 }
 
 // set applies the given values to the options of a node.

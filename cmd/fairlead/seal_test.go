@@ -35,7 +35,7 @@ func TestKeysThatSealAreReadFromAFile(t *testing.T) {
 		"a b c\n":                              "line 1: expected an ID and a key",
 		"a " + secret[:20] + "\n":              "AES-256 needs 32",
 		"a !" + secret + "\n":                  `line 1: key "a" is not valid Base64`,
-		"a " + secret + "\na " + secret + "\n": "two keys",
+		"a " + secret + "\na " + secret + "\n": "duplicate key ID",
 	} {
 		write(text)
 		_, _, err := sealWith(file, store, store, log)

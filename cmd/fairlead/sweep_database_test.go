@@ -224,7 +224,7 @@ func TestSettingsOfDatabasesThatAreNotUnderstood(t *testing.T) {
 		"crm=postgres://u:hidden@h/x?sslmode=7": `database "crm"`,
 		"crm=mysql://u:hidden@h":                "does not name a database",
 		"crm=sqlite://":                         "must name a file",
-		"crm=mysql://u:${env:EMPTY}@h/x":        "EMPTY is not set or empty",
+		"crm=mysql://u:${env:EMPTY}@h/x":        "EMPTY is unset or empty",
 		"crm=${file:/nowhere/secret}":           `"crm": open /nowhere/secret`,
 		"crm=mysql://u:${hidden}@h/x":           "must be a reference",
 	} {

@@ -95,7 +95,7 @@ func (f *Fields[F]) Rate(rate, mostRate float64, burst *int, mostBurst int) {
 	case math.IsNaN(rate) || rate < 0 || rate > mostRate:
 		f.Refuse("rate", "is %v; it must be between 0 (no limit) and %v starts per second", rate, mostRate)
 	case *burst < 0 || *burst > mostBurst:
-		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero to allow a tenth of a second's starts", *burst, mostBurst)
+		f.Refuse("burst", "is %d; it must be between 1 and %d, or zero for a tenth of the rate", *burst, mostBurst)
 	case rate == 0 && *burst > 0:
 		f.Refuse("burst", "requires a rate; set a rate or omit the burst")
 	case rate > 0 && *burst == 0:

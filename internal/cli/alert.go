@@ -32,7 +32,7 @@ func (t *alertFlags) register(cmd *cobra.Command) {
 	f.StringVar(&t.rule.Scope, "scope", "global", "jobs to watch: global, kind:NAME, queue:NAME or tenant:NAME")
 	f.StringVar(&t.rule.Url, "url", "", "URL to send messages to (required)")
 	f.StringSliceVar(&t.rule.On, "on", nil, "event that triggers the alert: failed, missed or backlog (repeatable; default failed)")
-	f.DurationVar(&t.backlog, "backlog", 0, "waiting time of the oldest ready job that triggers a backlog alert (required with --on backlog)")
+	f.DurationVar(&t.backlog, "backlog", 0, "waiting time at which the oldest ready job triggers a backlog alert (required with --on backlog)")
 	f.DurationVar(&t.gather, "gather", 0, "period over which failures are combined into one message (0 = 10s)")
 	f.DurationVar(&t.quiet, "quiet", 0, "minimum time between two messages about the same event (0 = 1m)")
 	f.StringArrayVar(&t.headers, "header", nil, "HTTP header to send with each message, as NAME=VALUE; the value may contain placeholders (repeatable; default: none)")

@@ -56,7 +56,7 @@ schedules: [{name: nightly, cron: "0 3 L-3W * *", calendar: feast, job: {kind: n
 		"limits: [{scope: a}, {scope: a}]\n":      "more than one limit with the scope a",
 		"sweeps: {name: a}\n":                     "sweeps must be a list",
 		"tenants: [{name: a, max_runner: 3}]\n":   "max_runner",
-		"tenants: []\nteams: []\n":                `unknown list "teams"; a document may contain`,
+		"tenants: []\nteams: []\n":                `unknown list "teams"; use one of`,
 		"tenants: [{name: a, max_running: -1}]\n": "max_running",
 	} {
 		write(text)

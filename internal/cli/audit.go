@@ -38,8 +38,8 @@ func (s *session) auditListCommand() *cobra.Command {
 	f.StringVar(&filter.Actor, "actor", "", "only entries by this actor")
 	f.StringVar(&filter.Action, "action", "", "only calls to this API method, such as PauseQueue")
 	f.StringVar(&filter.Subject, "subject", "", "only actions on this object, such as queue:mail")
-	f.Var(&from, "from", "only entries at or after this time: a time, or a duration such as 2h for two hours ago")
-	f.Var(&to, "to", "only entries before this time: a time, or a duration such as 1h for an hour ago")
+	f.Var(&from, "from", "only entries at or after this time: a timestamp, or a duration such as 2h for two hours ago")
+	f.Var(&to, "to", "only entries before this time: a timestamp, or a duration such as 1h for an hour ago")
 	limits(cmd, &limit)
 	return cmd
 }

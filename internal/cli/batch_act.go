@@ -28,7 +28,7 @@ func (s *session) batchCancelCommand() *cobra.Command {
 	cmd := verb("cancel ID", "Cancel a batch but let its running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason}))
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for cancelling, shown with the batch (default: none)")
 	return cmd
 }
 
@@ -37,7 +37,7 @@ func (s *session) batchPauseCommand() *cobra.Command {
 	cmd := verb("pause ID", "Pause a batch; running tasks finish", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayBatch(c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason}))
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the batch (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for pausing, shown with the batch (default: none)")
 	return cmd
 }
 
@@ -114,7 +114,7 @@ func (s *session) batchRollbackCommand() *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.Int64SliceVar(&request.Tasks, "task", nil, "only the task with this ID (repeatable)")
-	f.BoolVar(&request.IncludeFailed, "include-failed", false, "also roll back failed tasks that had started")
+	f.BoolVar(&request.IncludeFailed, "include-failed", false, "also roll back tasks that failed after they started")
 	f.BoolVar(&request.Serial, "serial", false, "roll back one task at a time")
 	f.BoolVar(&request.DryRun, "dry-run", false, "show the tasks that would be rolled back, without changing anything")
 	wait.flag(cmd)

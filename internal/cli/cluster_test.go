@@ -59,10 +59,10 @@ func TestAlertsAreSetListedAndRemoved(t *testing.T) {
 		t.Errorf("the alert is %v", alert)
 	}
 	r.says([]string{"NAME", "mail", "kind:noop", "failed,backlog", "5m0s"}, "alert", "list")
-	r.fails(ExitConflict, "another scope", "alert", "set", "mail", "--url", "https://example.com/")
+	r.fails(ExitConflict, "a different scope", "alert", "set", "mail", "--url", "https://example.com/")
 	r.fails(ExitUsage, "--url", "alert", "set", "other")
 	r.fails(ExitUsage, "NAME=VALUE", "alert", "set", "other", "--url", "https://example.com/", "--header", "x")
-	r.fails(ExitUsage, "it is the age of the oldest waiting job that triggers the alert", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
+	r.fails(ExitUsage, "set the waiting time at which the oldest ready job triggers the alert", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
 	r.says([]string{"alert mail removed"}, "alert", "remove", "mail")
 	r.fails(ExitNotFound, "not found", "alert", "remove", "mail")
 }
@@ -110,7 +110,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 	r.fails(ExitUsage, `ID "one"`, "job", "get", "one")
 	r.fails(ExitUsage, "needs KIND or --file", "job", "enqueue")
 	r.fails(ExitUsage, "--priority: is 99999", "job", "enqueue", "noop", "--priority", "99999")
-	r.fails(ExitUsage, "use a time such as", "job", "enqueue", "noop", "--not-before", "soon")
+	r.fails(ExitUsage, "use a timestamp such as", "job", "enqueue", "noop", "--not-before", "soon")
 	r.fails(ExitUsage, "--output \"xml\"", "job", "list", "-o", "xml")
 	r.fails(ExitUsage, "--state", "job", "list", "--state", "asleep")
 	r.fails(ExitNotFound, "job 77", "job", "get", "77")

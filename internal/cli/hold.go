@@ -46,8 +46,8 @@ func (s *session) holdListCommand() *cobra.Command {
 	f.StringVar(&filter.Queue, "queue", "", "only holds that affected jobs in this queue")
 	f.StringVar(&filter.Tenant, "tenant", "", "only holds that affected jobs of this tenant")
 	f.StringVar(&filter.Kind, "kind", "", "only holds that affected jobs of this kind")
-	f.Var(&from, "from", "only holds that ended after this time or are ongoing: a time, or a duration such as 24h for a day ago")
-	f.Var(&to, "to", "only holds that began before this time: a time, or a duration such as 1h for an hour ago")
+	f.Var(&from, "from", "only holds that ended after this time or are ongoing: a timestamp, or a duration such as 24h for a day ago")
+	f.Var(&to, "to", "only holds that began before this time: a timestamp, or a duration such as 1h for an hour ago")
 	limits(cmd, &limit)
 	return cmd
 }

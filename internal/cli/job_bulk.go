@@ -61,7 +61,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	})
 	s.filters(cmd, &filter)
 	cmd.Flags().Int64SliceVar(&ids, "id", nil, "only the job with this ID (repeatable)")
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to record with the jobs (for the action cancel; default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for cancelling, recorded with the jobs (only for the action cancel; default: none)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "count the matching jobs without changing them")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	cmd.ValidArgsFunction = first(oneOf(bulkAtOnce...))

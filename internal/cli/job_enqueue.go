@@ -63,12 +63,12 @@ func (s *session) jobEnqueueCommand() *cobra.Command {
 
 func (n *newJob) flags(cmd *cobra.Command, s *session) {
 	f := cmd.Flags()
-	f.StringVar(&n.args, "args", "", "input of the handler: JSON, @FILE, or - for standard input (default: none)")
+	f.StringVar(&n.args, "args", "", "input for the handler: JSON, @FILE, or - for standard input (default: none)")
 	f.StringVar(&n.job.Queue, "queue", "", "queue whose nodes may run the job (default \"default\")")
 	f.StringVar(&n.job.Tenant, "tenant", "", "tenant that owns the job (default \"default\")")
 	f.Int32Var(&n.job.Priority, "priority", 0, "priority of the job; higher values start first (default 0)")
-	f.Var(&n.notBefore, "not-before", "earliest start: a time, or a duration from now such as 10m (default: now)")
-	f.Var(&n.startBy, "start-by", "start-by time, a soft deadline that affects the order: a time, or a duration from now such as 10m (default: none)")
+	f.Var(&n.notBefore, "not-before", "earliest start: a timestamp, or a duration from now such as 10m (default: now)")
+	f.Var(&n.startBy, "start-by", "soft deadline for the start, used to order jobs of equal priority: a timestamp, or a duration from now such as 10m (default: none)")
 	f.DurationVar(&n.timeout, "timeout", 0, "timeout per attempt (0 = the handler's timeout)")
 	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "maximum number of failed attempts (0 = the handler's limit)")
 	f.StringVar(&n.job.Key, "key", "", "unique key of the job within its tenant (default: none)")

@@ -72,7 +72,7 @@ func (s *session) jobRescheduleCommand() *cobra.Command {
 	cmd := verb("reschedule ID", "Change the due time of a job that has not started", s.withID(func(ctx context.Context, c *call, id int64) error {
 		return c.sayJob(c.jobs.RescheduleJob(ctx, &fairleadv1.RescheduleJobRequest{Id: id, NotBefore: notBefore.proto()}))
 	}))
-	cmd.Flags().Var(&notBefore, "not-before", "new due time: a time, or a duration from now such as 10m (required)")
+	cmd.Flags().Var(&notBefore, "not-before", "new due time: a timestamp, or a duration from now such as 10m (required)")
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func (s *session) jobFinishCommand() *cobra.Command {
 		return c.sayJob(c.jobs.FinishJob(ctx, request))
 	}))
 	cmd.Flags().StringVar(&result, "result", "", "output of the job: JSON, @FILE, or - for standard input (default: none)")
-	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the run to report (0 = the current run)")
+	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the reported run (0 = the current run)")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ func (s *session) jobFailCommand() *cobra.Command {
 	}))
 	cmd.Flags().BoolVar(&final, "final", false, "fail the job even if it has attempts left")
 	cmd.Flags().StringVar(&reason, "error", "", "error message to record (required)")
-	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the run to report (0 = the current run)")
+	cmd.Flags().Int64Var(&fence, "fence", 0, "fence of the reported run (0 = the current run)")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ type waiting struct {
 }
 
 func (w *waiting) flag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.limit, "wait", 0, "wait until the work ends, or at most DURATION with --wait=DURATION (default: do not wait)")
+	cmd.Flags().DurationVar(&w.limit, "wait", 0, "wait for the work to end; --wait=DURATION limits the waiting time (default: do not wait)")
 	cmd.Flags().Lookup("wait").NoOptDefVal = "0s"
 }
 

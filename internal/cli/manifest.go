@@ -108,7 +108,7 @@ func (m *manifest) add(body []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		read := manifestLists[name]
 		if read == nil {
-			return fmt.Errorf("unknown list %q; a document may contain %s", name, strings.Join(slices.Sorted(maps.Keys(manifestLists)), ", "))
+			return fmt.Errorf("unknown list %q; use one of %s", name, strings.Join(slices.Sorted(maps.Keys(manifestLists)), ", "))
 		}
 		var entries []json.RawMessage
 		if err := json.Unmarshal(fields[name], &entries); err != nil {

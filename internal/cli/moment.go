@@ -36,7 +36,7 @@ func (m *moment) Set(text string) error {
 	}
 	span, err := parseSpan(text)
 	if err != nil {
-		return errors.New("use a time such as 2030-05-17T12:00:00Z or a duration such as 10m, 2h or 90d")
+		return errors.New("use a timestamp such as 2030-05-17T12:00:00Z or a duration such as 10m, 2h or 90d")
 	}
 	if m.past {
 		span = -span
@@ -69,7 +69,7 @@ func parseSpan(text string) (time.Duration, error) {
 	}
 	rest, err := time.ParseDuration(after)
 	if err == nil && rest < 0 {
-		err = errors.New("a duration has at most one sign")
+		err = errors.New("the duration has more than one sign")
 	}
 	return span + rest, err
 }

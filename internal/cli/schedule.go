@@ -182,6 +182,6 @@ func (s *session) scheduleDisableCommand() *cobra.Command {
 		}
 		return c.say(schedule, "schedule %s disabled", schedule.GetName())
 	}))
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the schedule (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for disabling, shown with the schedule (default: none)")
 	return cmd
 }

@@ -31,7 +31,7 @@ func (s *session) scheduleTriggerCommand() *cobra.Command {
 		}
 		return c.say(run, "%d", run.GetId())
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of the handler for this run: JSON, @FILE, or - for standard input (default: the schedule's input)")
+	cmd.Flags().StringVar(&args, "args", "", "handler input for this run: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	wait.flag(cmd)
 	return cmd
 }
@@ -54,8 +54,8 @@ func (s *session) scheduleBackfillCommand() *cobra.Command {
 		return c.say(answer, "%s created%s", runCount(len(answer.GetItems())), passedOver(answer.GetPassedOver()))
 	})
 	f := cmd.Flags()
-	f.Var(&from, "from", "start of the period, inclusive: a time, or a duration such as 2h for two hours ago (required)")
-	f.Var(&to, "to", "end of the period, exclusive: a time, or a duration such as 1h for an hour ago (required)")
+	f.Var(&from, "from", "start of the period, inclusive: a timestamp, or a duration such as 2h for two hours ago (required)")
+	f.Var(&to, "to", "end of the period, exclusive: a timestamp, or a duration such as 1h for an hour ago (required)")
 	f.BoolVar(&request.Serial, "serial", false, "run one at a time")
 	f.BoolVar(&request.NewestFirst, "newest-first", false, "start with the newest run")
 	f.BoolVar(&request.Again, "again", false, "also create runs for times that already have a run")

@@ -23,7 +23,7 @@ func (s *session) scheduleTestCommand() *cobra.Command {
 		}
 		return c.printTested(c.schedules.TestSchedule(ctx, request))
 	})
-	cmd.Flags().StringVar(&args, "args", "", "input of this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
+	cmd.Flags().StringVar(&args, "args", "", "input for this call: JSON, @FILE, or - for standard input (default: the schedule's input)")
 	return cmd
 }
 

@@ -70,7 +70,7 @@ func (s *session) sweepStopCommand() *cobra.Command {
 		}
 		return c.saySweep(sweep, err)
 	})
-	cmd.Flags().StringVar(&reason, "reason", "", "reason to show with the sweep (default: none)")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for stopping, shown with the sweep (default: none)")
 	wait.flag(cmd)
 	return cmd
 }

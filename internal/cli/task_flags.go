@@ -23,7 +23,7 @@ func (t *taskFlags) register(cmd *cobra.Command, s *session) {
 	f.StringVar(&x.execType, "exec-type", "", "source of the run's result: SYNC (the HTTP response) or ASYNC (a callback) (default \"SYNC\")")
 	f.StringVar(&x.method, "http-method", "", "HTTP method of the call (default \"POST\")")
 	f.StringVar(&x.url, "target-url", "", "URL to call (required by create)")
-	f.StringVar(&t.headers, "headers-json", "", "headers of the call: a JSON object, @FILE, or - for standard input (default: none)")
+	f.StringVar(&t.headers, "headers-json", "", "request headers: a JSON object, @FILE, or - for standard input (default: none)")
 	f.StringVar(&x.body, "body-template", "", "template of the request body, with placeholders such as {{run_id}} (default: no body)")
 	f.Int32Var(&t.timeout, "timeout-seconds", 0, "timeout of the call, in seconds (0 = 15)")
 	f.StringVar(&t.retry, "retry-policy-json", "", "retry policy for failed calls: a JSON object, @FILE, or - for standard input (default: none)")

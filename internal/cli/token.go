@@ -62,7 +62,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	f.StringSliceVar(&n.tenants, "tenant", nil, "tenant that the token may access (repeatable; default: all tenants)")
 	f.StringSliceVar(&n.kinds, "kind", nil, "kind of job that a worker may run (repeatable; default: all kinds, including http)")
 	f.StringSliceVar(&n.queues, "queue", nil, "queue that a worker may serve (repeatable; default: all queues)")
-	f.Var(&n.expires, "expires", "expiration of the token: a time, or a duration from now such as 90d (default: never)")
+	f.Var(&n.expires, "expires", "expiration of the token: a timestamp, or a duration from now such as 90d (default: never)")
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	complete(cmd, "kind", s.asked(kindNames))

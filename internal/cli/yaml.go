@@ -24,7 +24,7 @@ func YAMLMistake(file string, err error) error {
 	switch {
 	case errors.As(err, &located):
 	case strings.HasPrefix(err.Error(), "time: "):
-		return fmt.Errorf("%s: invalid duration; write durations as 500ms, 10s or 5m", file)
+		return fmt.Errorf("%s: invalid duration; use a value such as 500ms, 10s or 5m", file)
 	default:
 		return fmt.Errorf("%s: a value has the wrong type (not shown, because it may be a secret)", file)
 	}

@@ -72,7 +72,7 @@ func (c *clearing) check(ctx context.Context) error {
 	}
 	err = c.eachTenant(ctx, func(t fairlead.Tenant) error {
 		if slices.Contains(c.own, t.Parent) && !slices.Contains(c.own, t.Name) {
-			return fmt.Errorf("tenant %q has the parent %q; change the parent first: %w", t.Name, t.Parent, fairlead.ErrConflict)
+			return fmt.Errorf("tenant %q has the demo tenant %q as its parent; change its parent first: %w", t.Name, t.Parent, fairlead.ErrConflict)
 		}
 		return nil
 	})

@@ -65,7 +65,7 @@ func (v *visit) tryDemo(ctx context.Context) error {
 		v.say("Ctrl-C has ended the demo")
 		return nil
 	case <-time.After(parting):
-		return errors.New("the demo goes on after Ctrl-C")
+		return errors.New("the demo keeps running after Ctrl-C")
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier
 		return "", fmt.Errorf("verify the id_token: %w", brief(err))
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(nonce)) != 1 {
-		return "", errors.New("the id_token belongs to another sign-in")
+		return "", errors.New("the id_token was issued for a different sign-in")
 	}
 	return raw, nil
 }

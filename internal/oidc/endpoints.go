@@ -37,9 +37,9 @@ func checkEndpoints(issuer string, provider *oidc.Provider) error {
 		parsed, err := url.Parse(named.url)
 		switch {
 		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
-			return fmt.Errorf("the URL of %s is not an http or https URL", named.field)
+			return fmt.Errorf("%s is not an http or https URL", named.field)
 		case parsed.Scheme == "http" && strings.HasPrefix(strings.ToLower(issuer), "https:"):
-			return fmt.Errorf("the URL of %s does not use TLS, unlike the issuer", named.field)
+			return fmt.Errorf("%s does not use TLS, but the issuer does", named.field)
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	}
 	var role string
 	if err := json.Unmarshal(claims[o.RoleClaim], &role); err != nil {
-		return server.Identity{}, fmt.Errorf("the claim %q is not a role", o.RoleClaim)
+		return server.Identity{}, fmt.Errorf("the value of the claim %q is not a role", o.RoleClaim)
 	}
 	tenants, err := o.tenants(claims)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
 	}
 	tenants, err := textsIn(raw)
 	if err != nil || len(tenants) == 0 || slices.Contains(tenants, "") {
-		return nil, fmt.Errorf("the claim %q is not a list of tenants", o.TenantsClaim)
+		return nil, fmt.Errorf("the value of the claim %q is not a list of tenants", o.TenantsClaim)
 	}
 	return tenants, nil
 }

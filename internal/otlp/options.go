@@ -99,7 +99,7 @@ func readHeaders(env environment, options *Options) error {
 			key, escaped, found := strings.Cut(pair, "=")
 			value, err := url.PathUnescape(strings.TrimSpace(escaped))
 			if key = strings.TrimSpace(key); !found || key == "" || err != nil || strings.ContainsFunc(key+value, control) {
-				return fmt.Errorf("%s: entry %d is not a name and a value, as in key=value", name, i+1)
+				return fmt.Errorf("%s: entry %d is not in the form key=value", name, i+1)
 			}
 			options.Headers[key] = value
 		}

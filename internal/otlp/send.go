@@ -92,7 +92,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("read the response of %s: %w", e.options.URL.Host, err)
+		return fmt.Errorf("read response from %s: %w", e.options.URL.Host, err)
 	}
 	encoded := strings.HasPrefix(response.Header.Get("Content-Type"), contentType)
 	if response.StatusCode/100 == 2 {
@@ -101,7 +101,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) error {
 		}
 		return nil
 	}
-	err = fmt.Errorf("%s answers %s%s", e.options.URL.Host, response.Status, reason(answer, encoded))
+	err = fmt.Errorf("%s responded with %s%s", e.options.URL.Host, response.Status, reason(answer, encoded))
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return &passingError{err, retryAfter(response.Header.Get("Retry-After"), time.Now())}
@@ -118,7 +118,7 @@ func (e *Exporter) packed(body []byte) ([]byte, error) {
 	writer := gzip.NewWriter(&packed)
 	_, err := writer.Write(body)
 	if err := errors.Join(err, writer.Close()); err != nil {
-		return nil, fmt.Errorf("pack spans: %w", err)
+		return nil, fmt.Errorf("compress spans: %w", err)
 	}
 	return packed.Bytes(), nil
 }

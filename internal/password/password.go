@@ -39,7 +39,7 @@ func From(known, file, command string) (Source, error) {
 	case file == "" && len(words) == 0 && command == "":
 		return nil, nil
 	case known != "" || file != "" && command != "":
-		return nil, fmt.Errorf("the URL gives the password more than once: use only one of a password, %s and %s: %w", FileParameter, CommandParameter, fairlead.ErrInvalid)
+		return nil, fmt.Errorf("the URL specifies the password more than once: use only one of a literal password, %s and %s: %w", FileParameter, CommandParameter, fairlead.ErrInvalid)
 	case file != "":
 		return func(context.Context) (string, error) { return fromFile(file) }, nil
 	case len(words) == 0:
@@ -93,7 +93,7 @@ func firstLine(source string, raw []byte) (string, error) {
 	case len(line) == 0:
 		return "", fmt.Errorf("%s: the first line is empty; it must be the password", source)
 	case len(line) > longest:
-		return "", fmt.Errorf("%s: the first line has %d bytes; a password has at most %d", source, len(line), longest)
+		return "", fmt.Errorf("%s: the first line has %d bytes; a password may have at most %d", source, len(line), longest)
 	}
 	return string(line), nil
 }

@@ -39,9 +39,9 @@ func TestAPasswordIsReadAnewEachTime(t *testing.T) {
 
 func TestWhatIsWrongWithAPasswordIsSaidWithoutIt(t *testing.T) {
 	for _, c := range []struct{ known, file, command, want string }{
-		{"p", "f", "", "gives the password more than once"},
-		{"p", "", "c", "gives the password more than once"},
-		{"", "f", "c", "gives the password more than once"},
+		{"p", "f", "", "specifies the password more than once"},
+		{"p", "", "c", "specifies the password more than once"},
+		{"", "f", "c", "specifies the password more than once"},
 		{"", "", " ", "password_command is empty"},
 	} {
 		if _, err := password.From(c.known, c.file, c.command); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if r.version == "" || r.commit == "" {
-		return errors.New("give -version and -commit")
+		return errors.New("specify -version and -commit")
 	}
 	made, err := strconv.ParseInt(*seconds, 10, 64)
 	if err != nil {

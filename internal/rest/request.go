@@ -121,7 +121,7 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 			return nil, own
 		}
 		if err != nil {
-			return nil, &Error{http.StatusBadRequest, "the body is not gzip, as its Content-Encoding says"}
+			return nil, &Error{http.StatusBadRequest, "the Content-Encoding is gzip, but the body is not valid gzip"}
 		}
 		body, length = unpacked, -1
 	default:

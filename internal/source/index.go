@@ -46,7 +46,7 @@ func (s *samples) UnmarshalJSON(text []byte) error {
 	for last := int64(0); len(packed) > 0; {
 		step, size := binary.Uvarint(packed)
 		if size <= 0 || step > 1<<62 || last+int64(step) < last {
-			return errors.New("samples of line offsets are damaged")
+			return errors.New("the line offset samples are corrupt")
 		}
 		last += int64(step)
 		*s, packed = append(*s, last), packed[size:]
@@ -102,7 +102,7 @@ func (l *Lines) Restore(state json.RawMessage) error {
 	}
 	if x.Identity == nil || x.Every < 1 || x.Lines < 0 || x.Offset < 0 ||
 		x.Lines > 0 && int64(len(x.Samples)) != (x.Lines-1)/x.Every+1 || x.Lines == 0 && len(x.Samples) > 0 {
-		return fmt.Errorf("restore %s: the state is damaged; delete it to count the lines again", l.name)
+		return fmt.Errorf("restore %s: the state is corrupt; delete it to count the lines again", l.name)
 	}
 	l.index, l.checked = x, false
 	return l.Close()

@@ -80,7 +80,7 @@ func integer(value any) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("a key is %v, of type %T; keys must be integers", value, value)
+	return 0, fmt.Errorf("found key %v of type %T; keys must be integers", value, value)
 }
 
 // appendJSON appends a value returned by a driver as JSON. Valid UTF-8 bytes become a

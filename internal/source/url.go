@@ -24,13 +24,13 @@ func URL(address string, options Options) (*Lines, error) {
 	}
 	parsed, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("source: url cannot be read; write it as https://host/path")
+		return nil, errors.New("source: url is invalid; use the form https://host/path")
 	}
 	if parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
 		return nil, errors.New("source: url must begin with http:// or https:// and name a host")
 	}
 	if options.Client == nil {
-		return nil, errors.New("source: URLs cannot be read here: no HTTP client was given")
+		return nil, errors.New("source: URLs are not supported: no HTTP client is configured")
 	}
 	// The query and the user info may be secret.
 	name := (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
@@ -114,14 +114,14 @@ func identityOf(answer *http.Response) (identity, error) {
 	case code == http.StatusRequestedRangeNotSatisfiable && answer.Header.Get("Content-Range") == "bytes */0":
 		is.Size = 0
 	case code == http.StatusPreconditionFailed:
-		return is, fmt.Errorf("%w: the server reports it; restore it or start a new sweep", ErrChanged)
+		return is, fmt.Errorf("%w, as reported by the server; restore it or start a new sweep", ErrChanged)
 	case code >= 500 || code == http.StatusTooManyRequests:
 		return is, fmt.Errorf("the server responded with %s: %w", answer.Status, errPassing)
 	default:
 		return is, fmt.Errorf("the server responded with %s", answer.Status)
 	}
 	if encoding := answer.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return is, fmt.Errorf("the server sends the content encoded as %q; it must send it unencoded", encoding)
+		return is, fmt.Errorf("the response has the content encoding %q; the server must send it unencoded", encoding)
 	}
 	return is, nil
 }
@@ -134,7 +134,7 @@ func contentRange(answer *http.Response) (start, size int64, err error) {
 	start, startErr := strconv.ParseInt(first, 10, 64)
 	size, sizeErr := strconv.ParseInt(total, 10, 64)
 	if !ok || !dash || startErr != nil || sizeErr != nil || start < 0 || size < 0 {
-		return 0, 0, fmt.Errorf("the server sent a partial response with Content-Range %q, which does not name the range", text)
+		return 0, 0, fmt.Errorf("the server sent a partial response with Content-Range %q, which does not specify the range", text)
 	}
 	return start, size, nil
 }

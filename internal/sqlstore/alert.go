@@ -50,7 +50,7 @@ func (s *alertStore) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule,
 		return nil
 	})
 	if err == nil && (*stored)[0].Scope != rule.Scope {
-		err = fmt.Errorf("set alert: alert %q exists and has another scope; remove it first, or choose another name: %w", rule.Name, fairlead.ErrConflict)
+		err = fmt.Errorf("set alert: alert %q already exists with a different scope; remove it first, or choose another name: %w", rule.Name, fairlead.ErrConflict)
 	}
 	if err != nil {
 		return alert.Rule{}, err
@@ -77,7 +77,7 @@ func (s *alertStore) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (a
 		return nil
 	})
 	if err == nil && *hit == 0 {
-		err = fmt.Errorf("set alert: alert %q was changed by another caller, or has another scope: %w", rule.Name, fairlead.ErrConflict)
+		err = fmt.Errorf("set alert: alert %q was changed by another caller, or has a different scope: %w", rule.Name, fairlead.ErrConflict)
 	}
 	if err != nil {
 		return alert.Rule{}, err

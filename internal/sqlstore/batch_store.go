@@ -145,7 +145,7 @@ func (s *batchStore) number(ctx context.Context, db DB, chunks []newChunk) ([]in
 	for i := range chunks {
 		first, err := s.dialect.SetAside(ctx, db, chunks[i].size)
 		if err != nil {
-			return nil, fmt.Errorf("set ids aside: %w", err)
+			return nil, fmt.Errorf("reserve ids: %w", err)
 		}
 		firsts[i] = first
 	}

@@ -128,7 +128,7 @@ func (q *Query) countFailed(ctx context.Context, ask Ask, lanes []int32, atMost 
 		where = " and p.lane in (" + numbers(lanes) + ")"
 	}
 	var n int64
-	statement := fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p%s where p.outcome = 2%s limit %d) m", q.ByFailedLane, where, atMost+1)
+	statement := fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p%s where p.outcome = 2 and p.lane > 0%s limit %d) m", q.ByFailedLane, where, atMost+1)
 	err := ask(ctx, q.expand(statement), nil, func(row Scanner) error { return row.Scan(&n) })
 	if count.More = n > atMost; count.More {
 		n = atMost

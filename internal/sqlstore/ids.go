@@ -99,7 +99,7 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	size := int64(n)
 	if size > i.Size {
-		return 0, fmt.Errorf("%d consecutive ids were requested; a block has %d", n, i.Size)
+		return 0, fmt.Errorf("%d consecutive ids were requested, but a block holds only %d", n, i.Size)
 	}
 	if err := i.begin(ctx); err != nil {
 		return 0, err

@@ -18,7 +18,7 @@ func ParseLosses(raw []byte) ([]batch.Loss, error) {
 	}
 	var losses []batch.Loss
 	if err := json.Unmarshal(raw, &losses); err != nil {
-		return nil, fmt.Errorf("read the database's losses: %w", err)
+		return nil, fmt.Errorf("decode recorded data losses: %w", err)
 	}
 	return losses, nil
 }

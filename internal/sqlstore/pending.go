@@ -70,7 +70,7 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	if pending+fresh <= bound {
 		return nil
 	}
-	return fmt.Errorf("tenant %q has %d pending jobs of at most %d: %d more exceed the limit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
+	return fmt.Errorf("tenant %q has %d pending jobs; %d more would exceed its limit of %d: %w", tenant, pending, fresh, bound, fairlead.ErrLimit)
 }
 
 // Bounds returns the limits of all tenants that have one. They are at most boundsAge old.

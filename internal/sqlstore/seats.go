@@ -40,7 +40,7 @@ func (s *Seats) Take(ctx context.Context) (inside context.Context, leave func(),
 	case s.taken <- struct{}{}:
 		return Brief(ctx), func() { <-s.taken }, nil
 	case <-ctx.Done():
-		return ctx, nil, fmt.Errorf("%d of %d connections are waiting for locks, the most that may: a transaction that stored or settled jobs has been open for a long time; commit it or roll it back: %w",
+		return ctx, nil, fmt.Errorf("%d of %d connections are waiting for locks, which is the maximum: a transaction that stored or settled jobs has been open for a long time; commit it or roll it back: %w",
 			cap(s.taken), s.conns, Ended(ctx))
 	}
 }

@@ -150,7 +150,7 @@ func LoadMigrations(fsys fs.FS, expand Expander) ([]Migration, error) {
 	for i, file := range files {
 		parts := migrationFile.FindStringSubmatch(file)
 		if parts == nil || parts[1] != fmt.Sprintf("%04d", i+1) {
-			return nil, fmt.Errorf("%s: migrations are named NNNN_name.sql and numbered without gaps", file)
+			return nil, fmt.Errorf("%s: invalid migration file name; names must be NNNN_name.sql, numbered without gaps", file)
 		}
 		text, err := fs.ReadFile(fsys, file)
 		if err != nil {

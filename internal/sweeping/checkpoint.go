@@ -116,7 +116,7 @@ func DecodeAside(from []byte) ([]Aside, error) {
 	return aside, nil
 }
 
-var errDamaged = errors.New("the list of deferred items is damaged")
+var errDamaged = errors.New("the list of deferred items is corrupt")
 
 func byIndex(a, b Aside) int {
 	switch {

@@ -221,7 +221,7 @@ func (s *scanner) value(f *field, empty func() protoreflect.Value) (protoreflect
 		n, err := s.float()
 		return protoreflect.ValueOfFloat64(n), err
 	}
-	return protoreflect.Value{}, fmt.Errorf("the schema has fields of kind %s, which cannot be read", f.Kind())
+	return protoreflect.Value{}, fmt.Errorf("unsupported field kind %s", f.Kind())
 }
 
 func (s *scanner) messageValue(message protoreflect.Message, f *field) error {

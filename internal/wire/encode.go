@@ -107,7 +107,7 @@ func appendValue(b []byte, value protoreflect.Value, f *field) ([]byte, error) {
 		raw, err := json.Marshal(value.Float())
 		return append(b, raw...), err
 	}
-	return nil, fmt.Errorf("the schema has fields of kind %s, which cannot be written", f.Kind())
+	return nil, fmt.Errorf("unsupported field kind %s", f.Kind())
 }
 
 func span(message protoreflect.Message) (seconds, nanos int64) {

@@ -158,7 +158,7 @@ with moved as materialized (
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-    select id, fence, node, started_at, now, lane, attempt, failures, crashes, 2, 'deadline', 'no answer came before the deadline'
+    select id, fence, node, started_at, now, lane, attempt, failures, crashes, 2, 'deadline', 'no answer arrived before the deadline'
     from moved, clock where retry_after < 0
 ),
 postponed as (
@@ -174,7 +174,7 @@ returned as (
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
-    select id, attempt, fence, node, started_at, now, 'deadline', 'no answer came before the deadline' from moved, clock
+    select id, attempt, fence, node, started_at, now, 'deadline', 'no answer arrived before the deadline' from moved, clock
 ),
 leaving as materialized (select id from moved where retry_after < 0),
 freed as (

@@ -148,7 +148,7 @@ func readAnswer(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping
 	}
 	if reply.Cut && bytes.Contains(reply.Body, []byte(`"failed"`)) {
 		for i := range outcomes {
-			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New("the response names too many failed items; send fewer items per call")}
+			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New("the response lists too many failed items; send fewer items per call")}
 		}
 		return
 	}

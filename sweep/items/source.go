@@ -35,7 +35,7 @@ func (r *Run) from() (source.Source, error) {
 	case from.Table != nil:
 		db, known := options.Databases[from.Table.Database]
 		if !known {
-			return nil, fmt.Errorf("database %q is not configured on the node; configure it there, or name another", from.Table.Database)
+			return nil, fmt.Errorf("database %q is not configured on this node; configure it, or use a different database", from.Table.Database)
 		}
 		return source.OpenTable(db.Querier, source.TableOptions{Dialect: db.Dialect, Database: from.Table.Database, Table: from.Table.Name, Key: from.Table.Key, Columns: from.Table.Columns})
 	}
