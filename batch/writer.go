@@ -4,7 +4,7 @@ import "context"
 
 // storeBytes limits the tasks of a transaction, and of a chunk, in bytes. The last task may
 // exceed it. A store takes about four times as much memory while it encodes and writes them.
-const storeBytes = 4 << 20
+const storeBytes = 2 << 20
 
 // chunkWriter stores the chunks of a pass, a few at a time.
 type chunkWriter struct {
