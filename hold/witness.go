@@ -46,7 +46,7 @@ type Witness struct {
 	idle    bool      // whether that look found no waiting jobs
 	rest    time.Time // time of the next look, by the node's own clock
 	pruned  time.Time // by the node's own clock
-	sampled time.Time // by the node's own clock
+	sampled time.Time // start of the SampleEvery in which it stored a sample, by the database's clock
 	record  *record
 }
 
@@ -80,16 +80,17 @@ func (w *Witness) Look(ctx context.Context) error {
 		w.version, w.idle = 0, false // the stored state is unknown here
 		return err
 	}
-	if err := w.sample(ctx); err != nil {
+	if err := w.sample(ctx, standing.Now); err != nil {
 		return err
 	}
 	return w.prune(ctx)
 }
 
-// sample stores the current activity, once every SampleEvery, whether or not jobs wait.
-func (w *Witness) sample(ctx context.Context) error {
-	if now := time.Now(); now.Sub(w.sampled) >= SampleEvery {
-		w.sampled = now
+// sample stores how much runs, once in every SampleEvery by the database's clock, whether or
+// not jobs wait.
+func (w *Witness) sample(ctx context.Context, now time.Time) error {
+	if begun := now.Truncate(SampleEvery); !begun.Equal(w.sampled) {
+		w.sampled = begun
 		return w.store.KeepSample(ctx)
 	}
 	return nil

@@ -108,6 +108,22 @@ func TestAWitnessRestsByWhatALookTookAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestAWitnessStoresASampleEveryTenSeconds(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, store *sqlite.Store) {
+		begun := time.Now()
+		watch(t.Context(), &slowStore{Store: store, takes: 7 * time.Millisecond}, time.Hour)
+		samples, err := hold.NewClient(store).Samples(t.Context(), begun, time.Now())
+		if err != nil || len(samples) < 359 {
+			t.Fatalf("%d samples of an hour: %v", len(samples), err)
+		}
+		for i, sample := range samples[1:] {
+			if after := sample.At.Sub(samples[i].At); after != hold.SampleEvery {
+				t.Fatalf("sample %d comes %v after the one before", i+1, after)
+			}
+		}
+	})
+}
+
 func TestAnotherNodeWaitsUntilAWitnessThatRestsIsLate(t *testing.T) {
 	for name, prepare := range map[string]func(*testing.T, *sqlite.Store){"a job waits": enqueue, "nothing waits": func(*testing.T, *sqlite.Store) {}} {
 		for _, takes := range []time.Duration{every, 9 * time.Second} {
