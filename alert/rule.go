@@ -102,7 +102,7 @@ func (r *Rule) checkTarget(c *complaints) {
 func (r *Rule) normalizeTimes(c *complaints) {
 	switch wanted := r.tells(Backlog); {
 	case wanted && r.Backlog <= 0:
-		c.Refuse("backlog", "is %v; it must be positive if on includes %s: set the waiting time at which the oldest ready job triggers the alert", r.Backlog, Backlog)
+		c.Refuse("backlog", "is %v; it must be positive because \"on\" includes %s: set it to the waiting time at which the oldest ready job triggers the alert", r.Backlog, Backlog)
 	case !wanted && r.Backlog != 0:
 		c.Refuse("backlog", "is %v, but on does not include %s; add it to on, or remove backlog", r.Backlog, Backlog)
 	}

@@ -149,7 +149,7 @@ func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 		if s.GetState() == "waiting" {
 			all = append(all, concern{
 				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s is waiting at its gate.", s.GetName()),
-				Remedy: v.T("The sweep starts when the business or a user opens the gate."),
+				Remedy: v.T("The sweep starts when the business system or a user opens its gate."),
 				Acts:   []act{{Method: "OpenSweep", Href: v.To("/sweeps", s.GetId()) + "/open", Label: v.T("Open gate")}},
 			})
 		}

@@ -28,6 +28,7 @@ type heatDay struct {
 // heatCell is the number of fires in an hour, or in a minute of all hours.
 type heatCell struct {
 	From, To time.Time // of an hour; zero outside of the span and if a clock change skips the hour
+	Partial  bool      // part of the hour is over, and its fires are not counted
 	Outside  bool      // before or after the span
 	Minute   int       // of the hour
 	N        int64
@@ -68,6 +69,7 @@ func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	for i, n := range m.fires {
 		at := from.Add(time.Duration(i) * time.Minute)
 		cell := &h.Days[rows[at.Format(time.DateOnly)]].Cells[at.Hour()]
+		cell.Partial = cell.Partial || at.Truncate(time.Minute).Before(now)
 		if cell.From.IsZero() {
 			cell.From = at
 		}
@@ -107,28 +109,35 @@ func newHeatDay(date, from, to time.Time) heatDay {
 }
 
 // colour gives each cell its level, and returns the scale: equal steps from the smallest
-// number above zero to the largest. A schedule that fires all the time raises both ends, and
-// does not darken every cell.
+// number above zero to the largest, or to a quarter more than the smallest. A schedule that
+// fires all the time raises both ends and does not darken every cell, and small differences
+// stay small.
 func colour(cells []*heatCell) (scale []heatStep) {
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, cell := range cells {
-		if most = max(most, cell.N); cell.N > 0 {
+		if most = max(most, cell.N); cell.N > 0 && !cell.Partial {
 			least = min(least, cell.N)
 		}
 	}
 	if most == 0 {
 		return nil
 	}
-	span := most - least + 1
+	least = min(least, most) // if all cells are partial
+	span := max(most, least+least/4) - least + 1
 	levels := min(span, heatLevels)
 	for level := int64(1); level <= levels; level++ {
 		step := heatStep{Level: int(level), From: least + (level-1)*span/levels, To: least + level*span/levels - 1}
-		if levels > 1 { // with few levels, use the strongest colors
-			step.Level += heatLevels - int(levels)
+		if levels > 1 { // few levels are spread over the colors
+			step.Level = 1 + int((level-1)*(heatLevels-1)/(levels-1))
 		}
-		scale = append(scale, step)
+		if scale = append(scale, step); step.To >= most {
+			break
+		}
 	}
 	for _, cell := range cells {
+		if cell.Partial && cell.N > 0 {
+			cell.Level = scale[0].Level
+		}
 		for _, step := range scale {
 			if step.From <= cell.N && cell.N <= step.To {
 				cell.Level = step.Level

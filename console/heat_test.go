@@ -104,11 +104,11 @@ func TestAScaleReachesFromTheSmallestToTheLargestNumberWithoutGaps(t *testing.T)
 	for _, most := range []int64{1, 2, 5, 6, 7, 100, 12345} {
 		cells := []*heatCell{{N: 0}, {N: most}, {N: (most + 1) / 2}}
 		scale := colour(cells)
-		if scale[0].From != (most+1)/2 || scale[len(scale)-1].To != most || most > 1 && scale[len(scale)-1].Level != heatLevels || len(scale) > heatLevels {
+		if scale[0].From != (most+1)/2 || scale[len(scale)-1].To < most || most > 1 && scale[len(scale)-1].Level != heatLevels || len(scale) > heatLevels {
 			t.Errorf("the scale up to %d is %+v", most, scale)
 		}
 		for i := 1; i < len(scale); i++ {
-			if scale[i].From != scale[i-1].To+1 || scale[i].Level != scale[i-1].Level+1 {
+			if scale[i].From != scale[i-1].To+1 || scale[i].Level <= scale[i-1].Level {
 				t.Errorf("the scale up to %d has a gap: %+v", most, scale)
 			}
 		}
@@ -116,9 +116,12 @@ func TestAScaleReachesFromTheSmallestToTheLargestNumberWithoutGaps(t *testing.T)
 			t.Errorf("the cells are %+v %+v %+v", *cells[0], *cells[1], *cells[2])
 		}
 	}
-	frequent := []*heatCell{{N: 3600}, {N: 3600}, {N: 3650}}
-	if colour(frequent); frequent[0].Level != 1 || frequent[2].Level != heatLevels {
-		t.Errorf("with a frequent schedule the cells are %+v %+v", *frequent[0], *frequent[2])
+	frequent := []*heatCell{{N: 700, Partial: true}, {N: 3600}, {N: 3601}, {N: 5000}}
+	if colour(frequent); frequent[0].Level != 1 || frequent[1].Level != 1 || frequent[2].Level != 1 || frequent[3].Level != heatLevels {
+		t.Errorf("with a frequent schedule the cells are %+v %+v %+v %+v", *frequent[0], *frequent[1], *frequent[2], *frequent[3])
+	}
+	if even := []*heatCell{{N: 900}, {N: 901}}; len(colour(even)) != 1 {
+		t.Errorf("a small difference has two colors: %+v %+v", *even[0], *even[1])
 	}
 	if scale := colour([]*heatCell{{}}); scale != nil {
 		t.Errorf("nothing has the scale %v", scale)

@@ -17,9 +17,9 @@ type EnsuredCalendar struct {
 }
 
 // EnsureCalendar creates the declared calendar, or restores the stored calendar of the same
-// name to the declared state, as Ensure does for schedules. It owns each list of days that
-// is set as a whole, and therefore removes days that an operator has added. An empty list
-// keeps its stored value. Call EnsureCalendar before you call Ensure for schedules that use
+// name to the declared state, as Ensure does for schedules. It replaces each list of
+// days that is not empty, which removes days that an operator has added. An empty list leaves
+// the stored list as it is. Call EnsureCalendar before you call Ensure for schedules that use
 // the calendar. EnsureCalendar returns ErrInvalid under the same conditions as PutCalendar.
 func (c *Client) EnsureCalendar(ctx context.Context, declared Calendar) (EnsuredCalendar, error) {
 	return ensure.Retry(func() (EnsuredCalendar, error) { return c.ensureCalendar(ctx, declared) }, fairlead.ErrConflict, fairlead.ErrNotFound)

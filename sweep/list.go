@@ -24,7 +24,7 @@ func (s *Sweep) checkList(c *complaints) {
 	case len(s.Items) > MaxListed:
 		c.Refuse("source.list", "has %d items; at most %d are stored with a sweep: put them in a file or serve them from a URL", len(s.Items), MaxListed)
 	case s.Source.Listed > 0 && len(s.Items) == 0 && s.Version == 0:
-		c.Refuse("source.list", "is missing; set it, and omit listed and digest, which are computed from it")
+		c.Refuse("source.list", "is missing; set it, and omit source.listed and source.digest, which are computed from it")
 	case s.Source.Listed < 0 || s.Source.Listed == 0 && s.Source.Digest != "":
 		c.Refuse("source.listed", "is %d; omit it: it is computed from the items", s.Source.Listed)
 	}

@@ -25,7 +25,7 @@ func newBenchFairCommand(o *benchOptions) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchFair(cmd, *o, f) },
 	}
-	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of pairs of measurements, one in deadline order and one in fair order (0 = 5)")
+	cmd.Flags().IntVar(&f.Pairs, "pairs", 0, "number of measurement pairs: one in deadline order and one in fair order (default 5)")
 	return cmd
 }
 

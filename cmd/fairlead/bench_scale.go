@@ -53,8 +53,8 @@ func newBenchScaleCommand(o *benchOptions) *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntSliceVar(&nodes, "nodes", []int{1, 10, 100, 1000}, "node counts to simulate")
 	flags.IntSliceVar(&tenants, "tenants", []int{100, 10_000, 100_000}, "tenant counts to simulate")
-	flags.IntVar(&spec.Busy, "busy", 0, "number of tenants with ready jobs (0 = 1% of the tenants, at least 50)")
-	flags.IntVar(&spec.Max, "max", 0, "maximum number of jobs per claim; every node claims once per second (0 = 10)")
+	flags.IntVar(&spec.Busy, "busy", 0, "number of tenants with ready jobs (default 1% of the tenants, at least 50)")
+	flags.IntVar(&spec.Max, "max", 0, "maximum number of jobs per claim; every node claims once per second (default 10)")
 	flags.StringVar(&chart, "chart", "", "SVG file to write, with a chart for the last value of --tenants (default: none)")
 	return cmd
 }

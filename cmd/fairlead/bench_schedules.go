@@ -22,8 +22,8 @@ func newBenchSchedulesCommand(o *benchOptions) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchSchedules(cmd, *o, s) },
 	}
-	cmd.Flags().IntVar(&s.Items, "items", 0, "number of stored schedules that are not due (0 = 1,000,000)")
-	cmd.Flags().IntVar(&s.Rate, "rate", 0, "runs per second (0 = 500)")
+	cmd.Flags().IntVar(&s.Items, "items", 0, "number of stored schedules that are not due (default 1,000,000)")
+	cmd.Flags().IntVar(&s.Rate, "rate", 0, "runs per second (default 500)")
 	cmd.Flags().BoolVar(&s.AtOnce, "at-once", false, "make all runs of each second due at the start of that second")
 	return cmd
 }

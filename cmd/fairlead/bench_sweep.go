@@ -40,7 +40,7 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&part, "part", "", "benchmark to run: rate or http (default: a sweep with an empty handler)")
-	f.IntVar(&pairs, "pairs", 0, "number of pairs of measurements, one of --part http and one of its baseline (0 = 3)")
+	f.IntVar(&pairs, "pairs", 0, "number of measurement pairs: one of --part http and one of its baseline (default 3)")
 	f.DurationVar(&lease, "lease", 10*time.Second, "lease duration of the nodes in --part rate")
 	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
 	f.IntVar(&s.InFlight, "in-flight", 16, "maximum number of items processed at once")

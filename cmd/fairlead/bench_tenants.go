@@ -25,8 +25,8 @@ func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
 	}
 	cmd.Flags().StringVar(&t.Only, "part", "", "run only this part: caps-1, caps-4, global-4, binding, crowd or many (default: all)")
-	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of pairs of measurements, one with limits and one without (0 = 5)")
-	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "number of ready jobs of the capped tenant (0 = 1,000,000)")
+	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "number of measurement pairs: one with limits and one without (default 5)")
+	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "number of ready jobs of the capped tenant (default 1,000,000)")
 	return cmd
 }
 

@@ -42,6 +42,6 @@ func (s *session) jobCountCommand() *cobra.Command {
 		"  fairlead job count --batch 7"
 	s.filters(cmd, &filter)
 	s.makers(cmd, &maker)
-	cmd.Flags().Int32Var(&atMost, "at-most", 0, "approximate number of jobs at which to stop counting (0 = 10000, the maximum)")
+	cmd.Flags().Int32Var(&atMost, "at-most", 0, "approximate number of jobs at which to stop counting (default 10000, the maximum)")
 	return cmd
 }

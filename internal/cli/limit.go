@@ -49,7 +49,7 @@ func (s *session) limitSetCommand() *cobra.Command {
 	f.Int32Var(&limit.MaxRunning, "max-running", 0, "maximum number of jobs that run or wait for a result at the same time (0 = unlimited)")
 	f.Float64Var(&limit.Rate, "rate", 0, "maximum number of jobs started per second (0 = unlimited)")
 	f.Int32Var(&limit.Burst, "burst", 0, "number of jobs that can start at once after an idle period (0 = a tenth of --rate, at least 1)")
-	f.Int32Var(&limit.PerKey, "per-key", 0, "for a kind: maximum number of running jobs per tenant and concurrency key (0 = 1)")
+	f.Int32Var(&limit.PerKey, "per-key", 0, "for a kind: maximum number of running jobs per tenant and concurrency key (default 1)")
 	f.StringVar(&limit.Order, "order", "", "for global or a queue: order of jobs with equal priority, deadline or fair (default: deadline for global; queues inherit the global order)")
 	cmd.ValidArgsFunction = first(s.asked(limitScopes))
 	return cmd

@@ -32,7 +32,7 @@ func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
 	f.StringVar(&t.tenant.Parent, "parent", "", "parent tenant, whose cap and rate also apply (default: none)")
 	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "maximum number of jobs that run or wait for a result at the same time (0 = unlimited)")
 	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "number of running jobs guaranteed while the tenant has ready jobs (0 = no guarantee)")
-	f.Int32Var(&t.tenant.Weight, "weight", 0, "relative share of job starts in fair order (0 = 1)")
+	f.Int32Var(&t.tenant.Weight, "weight", 0, "relative share of job starts in fair order (default 1)")
 	f.Float64Var(&t.tenant.Rate, "rate", 0, "maximum number of jobs started per second (0 = unlimited)")
 	f.Int32Var(&t.tenant.Burst, "burst", 0, "number of jobs that can start at once after an idle period (0 = a tenth of --rate, at least 1)")
 	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "maximum number of scheduled, ready and parked jobs (0 = unlimited)")

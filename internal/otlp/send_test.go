@@ -148,8 +148,8 @@ func TestABatchIsGivenUp(t *testing.T) {
 		want   string
 		most   time.Duration // expected duration
 	}{
-		"at once if the collector refuses it":             {status(400), "collector answers Bad Request: the reason", 0},
-		"at once if the key is wrong":                     {status(401), "collector answers Unauthorized", 0},
+		"at once if the collector refuses it":             {status(400), "collector responded with Bad Request: the reason", 0},
+		"at once if the key is wrong":                     {status(401), "collector responded with Unauthorized", 0},
 		"at once if it should go elsewhere":               {status(307, "Location", "https://elsewhere"), "Temporary Redirect", 0},
 		"at once if the collector asks for too much time": {status(503, "Retry-After", "3600"), "Service Unavailable", 0},
 		"in the end if nothing changes":                   {status(503), "Service Unavailable", longestTry},
@@ -202,10 +202,10 @@ func TestWhatACollectorSaysIsPassedOn(t *testing.T) {
 		want   string
 	}{
 		"some spans were refused": {body(200, contentType, string(partial)), "the collector rejected 3 spans: too old"},
-		"a status":                {body(400, contentType, string(status)), "collector answers Bad Request: no such tenant"},
-		"no text":                 {body(400, "text/plain", ""), "collector answers Bad Request"},
-		"a status that is none":   {body(400, contentType, "\xff\xff"), "collector answers Bad Request"},
-		"a long text":             {body(400, "text/html", strings.Repeat("a", 9999)), "collector answers Bad Request: " + strings.Repeat("a", maxReason)},
+		"a status":                {body(400, contentType, string(status)), "collector responded with Bad Request: no such tenant"},
+		"no text":                 {body(400, "text/plain", ""), "collector responded with Bad Request"},
+		"a status that is none":   {body(400, contentType, "\xff\xff"), "collector responded with Bad Request"},
+		"a long text":             {body(400, "text/html", strings.Repeat("a", 9999)), "collector responded with Bad Request: " + strings.Repeat("a", maxReason)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exporter, _ := toAnswers(t, test.answer)

@@ -44,11 +44,11 @@ const (
 
 // Handle registers a function that handles the items of sweeps of the given kind. The
 // function returns nil if the item is done. An error means that the attempt failed. The item
-// is then retried as the sweep specifies, unless the function returned the error of Abandon,
-// Stop, Finish or RetryAfter. A panic counts as an error.
+// is then retried as the sweep specifies, unless the function returned an error created by
+// Abandon, Stop, Finish or RetryAfter. A panic counts as an error.
 //
-// Many goroutines call the function concurrently, unless the sweep is serial. Its context
-// ends when the sweep's timeout for an attempt expires, when the node loses its lease, and
+// Many goroutines call the function concurrently, unless the sweep is serial. The function's
+// context ends when the sweep's timeout for an attempt expires, when the node loses its lease, and
 // when the node shuts down and its drain timeout has passed.
 func Handle[T any](mux *fairlead.Mux, store sweep.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	HandleIn(mux, inStore(store), kind, options, handle)
