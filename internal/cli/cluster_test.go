@@ -62,7 +62,7 @@ func TestAlertsAreSetListedAndRemoved(t *testing.T) {
 	r.fails(ExitConflict, "a different scope", "alert", "set", "mail", "--url", "https://example.com/")
 	r.fails(ExitUsage, "--url", "alert", "set", "other")
 	r.fails(ExitUsage, "NAME=VALUE", "alert", "set", "other", "--url", "https://example.com/", "--header", "x")
-	r.fails(ExitUsage, "set the waiting time at which the oldest ready job triggers the alert", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
+	r.fails(ExitUsage, "set it to the waiting time at which the oldest ready job triggers the alert", "alert", "set", "other", "--url", "https://example.com/", "--on", "backlog")
 	r.says([]string{"alert mail removed"}, "alert", "remove", "mail")
 	r.fails(ExitNotFound, "not found", "alert", "remove", "mail")
 }
