@@ -17,19 +17,20 @@ const attemptRows = 100
 
 // jobPage shows one job.
 type jobPage struct {
-	Job      *fairleadv1.Job
-	Why      *why // nil = nothing to explain
-	Timeline []stretch
-	Waited   *waited // nil = it has not waited
-	Summary  string  // description of the timeline in words
-	Attempts []*fairleadv1.Attempt
-	Earlier  bool // whether there were more attempts than listed
-	Call     *httpCall
-	Sweep    string // sweep whose shard the job processes; empty = none
-	Shard    int64
-	Made     struct{ Schedule, Batch, Sweep string } // names or IDs of the objects that created the job
-	Trace    string
-	nodes    map[int64]string
+	Job        *fairleadv1.Job
+	Why        *why // nil = nothing to explain
+	Timeline   []stretch
+	Waited     *waited // nil = it has not waited
+	Summary    string  // description of the timeline in words
+	Attempts   []*fairleadv1.Attempt
+	FirstStart time.Time // start of the first attempt; zero if it has none or it is not recorded
+	Earlier    bool      // whether there were more attempts than listed
+	Call       *httpCall
+	Sweep      string // sweep whose shard the job processes; empty = none
+	Shard      int64
+	Made       struct{ Schedule, Batch, Sweep string } // names or IDs of the objects that created the job
+	Trace      string
+	nodes      map[int64]string
 }
 
 func loadJob(v *visit) (any, error) {
@@ -51,6 +52,7 @@ func loadJob(v *visit) (any, error) {
 	}
 	p.Timeline = layTimeline(phasesOf(job, attempts.GetItems(), v.Now), timelineWidth)
 	p.Summary = v.summary(p.Timeline)
+	p.FirstStart = firstStart(job, attempts.GetItems())
 	p.Attempts = slices.Clone(attempts.GetItems())
 	if n := len(p.Attempts) - attemptRows; n > 0 {
 		p.Attempts, p.Earlier = p.Attempts[n:], true
@@ -191,14 +193,29 @@ func (v *visit) TookAttempt(attempt *fairleadv1.Attempt) time.Duration {
 	return max(0, moment(attempt.GetFinishedAt()).Sub(moment(attempt.GetStartedAt())))
 }
 
-// Lateness returns the delay between the intended and the actual start of the current or
-// last run. The intended start is the instant of its schedule, or the due time of the job.
-func (v *visit) Lateness(job *fairleadv1.Job) time.Duration {
-	due := moment(job.GetDue())
+// Lateness returns the delay between the intended and the actual start of the job's first
+// attempt, or "" if either is unknown. The intended start is the instant of its schedule,
+// or the due time of the job.
+func (v *visit) Lateness(p *jobPage) string {
+	due := moment(p.Job.GetDue())
 	if due.IsZero() {
-		due = v.Due(job)
+		due = v.Due(p.Job)
 	}
-	return max(0, moment(job.GetStartedAt()).Sub(due))
+	if p.FirstStart.IsZero() || due.After(p.FirstStart) { // the due time of a retry
+		return ""
+	}
+	return v.Dur(p.FirstStart.Sub(due))
+}
+
+// firstStart returns the start of a job's first attempt, or zero if it is not recorded.
+func firstStart(job *fairleadv1.Job, attempts []*fairleadv1.Attempt) time.Time {
+	if job.GetAttempt() == 1 {
+		return moment(job.GetStartedAt())
+	}
+	if len(attempts) > 0 && attempts[0].GetRun() == 1 {
+		return moment(attempts[0].GetStartedAt())
+	}
+	return time.Time{}
 }
 
 // findJob finds a job by ID.

@@ -108,7 +108,7 @@ func TestAJobPageShowsAllOfTheJob(t *testing.T) {
 	raw := r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID))
 	r.shows(raw, "first it broke\n\tat line 1 &lt;script&gt;", "98765432109876543210", `role="img"`, `id="attempt-`)
 	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Failed attempts", "Attempt 1", "here",
-		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 failed", "1m 30s", "cancel", `href="/jobs?key=once&tenant=acme"`, "Timeline")
+		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 failed", "of the first attempt", "1m 30s", "cancel", `href="/jobs?key=once&tenant=acme"`, "Timeline")
 	r.hides(raw, "Why is it not running?", "<script>\n")
 }
 

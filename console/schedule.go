@@ -55,6 +55,7 @@ type runRow struct {
 	Trigger, Skip string // in words
 	Started       any
 	Took          string // empty = it has not started
+	Attempt       int32  // of its job, or zero
 }
 
 // alertFacts describes where alerts go, without confidential parts: headers, and everything
@@ -164,9 +165,12 @@ func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 }
 
 func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
-	row := &runRow{Run: run, Trigger: run.GetTrigger()}
+	row := &runRow{Run: run, Trigger: run.GetTrigger(), Attempt: job.GetAttempt()}
 	if words := triggers[run.GetTrigger()]; words != "" {
 		row.Trigger = v.T(words)
+	}
+	if n := run.GetNumber(); n > 1 { // the failure action of the schedule
+		row.Trigger = v.T("%s, retry %s", row.Trigger, v.Num(n-1))
 	}
 	switch why := skipReasons[run.GetSkipReason()]; {
 	case why != "":

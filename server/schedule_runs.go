@@ -169,7 +169,8 @@ func statsOf(fires []schedule.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.Sc
 		if !job.FinishedAt.IsZero() {
 			took = append(took, job.FinishedAt.Sub(job.StartedAt))
 		}
-		if f.Trigger == schedule.TriggerCron {
+		// The start of a retry says nothing about lateness: it includes the retry delay.
+		if f.Trigger == schedule.TriggerCron && f.Number <= 1 && job.Attempt <= 1 {
 			late = append(late, job.StartedAt.Sub(f.Due))
 		}
 	}

@@ -35,6 +35,9 @@ func TestRunsAreSummedUpByHowTheyEnded(t *testing.T) {
 	run(4, time.Hour, time.Minute) // by hand: it is not late
 	run(5, 4*time.Second, 0)
 	jobs[6] = &fairlead.Job{ID: 6}
+	run(8, 90*time.Second, 15*time.Second) // its first attempt failed: the start includes the delay
+	jobs[8].Attempt = 2
+	run(9, 90*time.Second, 15*time.Second) // its schedule repeats runs that failed
 	fires := []schedule.Fire{
 		{Job: 1, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Succeeded},
 		{Job: 2, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Succeeded},
@@ -43,16 +46,18 @@ func TestRunsAreSummedUpByHowTheyEnded(t *testing.T) {
 		{Job: 5, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Running},
 		{Job: 6, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Skipped},
 		{Job: 7, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Cancelled, Skip: "overlap"},
+		{Job: 8, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Succeeded},
+		{Job: 9, Due: due, Trigger: schedule.TriggerCron, State: fairlead.Failed, Number: 2},
 	}
 	out := statsOf(fires, jobs)
-	if out.GetRuns() != 7 || out.GetActive() != 1 || out.GetSkipped() != 2 || out.GetFailed() != 2 || out.GetSucceeded() != 2 || out.GetSuccessRate() != 0.5 {
+	if out.GetRuns() != 9 || out.GetActive() != 1 || out.GetSkipped() != 2 || out.GetFailed() != 3 || out.GetSucceeded() != 3 || out.GetSuccessRate() != 0.5 {
 		t.Errorf("they are summed up as %v", out)
 	}
 	got := fmt.Sprint(out.GetDurationP50().AsDuration(), out.GetDurationP95().AsDuration(), out.GetDurationMax().AsDuration(), out.GetLatenessP50().AsDuration(), out.GetLatenessMax().AsDuration())
-	if want := "20s 1m0s 1m0s 2s 4s"; got != want {
+	if want := "15s 1m0s 1m0s 2s 4s"; got != want {
 		t.Errorf("they took and were late %s, want %s", got, want)
 	}
-	if out := statsOf(fires[5:], jobs); out.SuccessRate != nil || out.GetDurationMax() != nil || out.GetLatenessP50() != nil {
+	if out := statsOf(fires[5:7], jobs); out.SuccessRate != nil || out.GetDurationMax() != nil || out.GetLatenessP50() != nil {
 		t.Errorf("those that never ran are summed up as %v", out)
 	}
 }

@@ -85,7 +85,7 @@ func CheckChange(before *Record, after *Sweep) error {
 		{"serial", before.Serial == after.Serial},
 	} {
 		if !fixed.same {
-			return fmt.Errorf("sweep %q has been started, so its %s can no longer be changed; create a new sweep: %w", before.Name, fixed.field, fairlead.ErrConflict)
+			return fmt.Errorf("sweep %q has been started: field %q can no longer be changed; create a new sweep: %w", before.Name, fixed.field, fairlead.ErrConflict)
 		}
 	}
 	return nil

@@ -145,7 +145,7 @@ func TestIllegalMovesOfSweepsAreConflicts(t *testing.T) {
 	w.ask(200, "POST", path+"/open", `{}`)
 	w.eventually("an item is held", func() bool { return len(w.seen()) == 10 && w.inFlight() == 1 })
 	refused("running", "start", "open", "delete", "data")
-	if answer := w.ask(409, "PATCH", path, `{"to":20}`); !strings.Contains(fmt.Sprint(answer["detail"]), "its to cannot change") {
+	if answer := w.ask(409, "PATCH", path, `{"to":20}`); !strings.Contains(fmt.Sprint(answer["detail"]), "\"to\" can no longer be changed") {
 		t.Errorf("another end is refused as %v", answer["detail"])
 	}
 	w.ask(200, "POST", path+"/stop", `{}`)

@@ -1701,14 +1701,13 @@ type ScheduleStats struct {
 	DurationP95 *durationpb.Duration `protobuf:"bytes,8,opt,name=duration_p95,json=durationP95,proto3" json:"duration_p95,omitempty"`
 	// Maximum time from the start to the end of the last attempt.
 	DurationMax *durationpb.Duration `protobuf:"bytes,9,opt,name=duration_max,json=durationMax,proto3" json:"duration_max,omitempty"`
-	// Median time from the due instant to the start of the last attempt, for scheduled runs
-	// only.
+	// Median time from the due instant to the start. Only scheduled runs in their first
+	// attempt count: a retry is not late.
 	LatenessP50 *durationpb.Duration `protobuf:"bytes,10,opt,name=lateness_p50,json=latenessP50,proto3" json:"lateness_p50,omitempty"`
-	// 95th percentile of the time from the due instant to the start of the last attempt,
-	// for scheduled runs only.
+	// 95th percentile of the time from the due instant to the start, for the same runs as
+	// lateness_p50.
 	LatenessP95 *durationpb.Duration `protobuf:"bytes,11,opt,name=lateness_p95,json=latenessP95,proto3" json:"lateness_p95,omitempty"`
-	// Maximum time from the due instant to the start of the last attempt, for scheduled
-	// runs only.
+	// Maximum time from the due instant to the start, for the same runs as lateness_p50.
 	LatenessMax   *durationpb.Duration `protobuf:"bytes,12,opt,name=lateness_max,json=latenessMax,proto3" json:"lateness_max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
