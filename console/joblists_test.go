@@ -133,6 +133,17 @@ func TestTabsCountTheRowsThatTheyLeadTo(t *testing.T) {
 	}
 }
 
+func TestTheOldestWaitLeadsToTheJobsThatWait(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "noop", Queue: "mail", Tenant: "acme", StartBy: time.Now().Add(-time.Hour)})
+	for path, jobs := range map[string]string{"/": "state=ready", "/queues": "queue=mail&state=ready", "/tenants": "state=ready&tenant=acme", "/tenants/acme": "state=ready&tenant=acme"} {
+		r.shows(html.UnescapeString(r.page(http.StatusOK, path)), `<a href="/jobs?`+jobs+`">1h`)
+		if ids := r.listed("/jobs?" + jobs); len(ids) != 1 {
+			t.Errorf("%s leads to the jobs %v", path, ids)
+		}
+	}
+}
+
 func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 	r := newRig(t, false, nil)
 	ended := jobsOf(2*tabCount+20, fairlead.Job{Kind: "noop"})

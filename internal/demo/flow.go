@@ -92,9 +92,9 @@ func standing(now time.Time) []*fairlead.Job {
 		jobs = append(jobs, &fairlead.Job{Kind: kind, Tenant: tenant, Args: raw, Key: "demo " + key, OnDuplicate: fairlead.KeepDuplicate})
 		return jobs[len(jobs)-1]
 	}
-	for i := range 4 { // in a paused queue, and late
+	for i := range 4 { // in a paused queue, and late after some minutes
 		job := add(globex, reportKind, fmt.Sprint("maintenance ", i), report{Title: fmt.Sprintf("Rebuild index %d", i+1), Parts: 3})
-		job.Queue, job.StartBy = pausedQueue, now.Add(-time.Duration(i+1)*time.Hour)
+		job.Queue, job.StartBy = pausedQueue, now.Add(time.Duration(i+1)*time.Minute)
 	}
 	add(acme, mainframeKind, "mainframe", map[string]any{"program": "PAYROLL7"}) // no node handles it
 	approval := call(initech, httpcall.Call{URL: targetURL("/never"), Async: true, CallbackTimeoutSeconds: 86_400, Body: json.RawMessage(`{"budget":"travel"}`)})
