@@ -61,6 +61,9 @@ func (v *visit) takeFiles(files []postedFile) error {
 // are not an error.
 func (v *visit) fields() *parameters { return &parameters{v: v, values: v.posted, form: true} }
 
+// Sent reports whether the form is shown because it was submitted.
+func (v *visit) Sent() bool { return v.posted != nil }
+
 // wasPrefix is the prefix of the hidden fields with the values that a form had when it was
 // opened.
 const wasPrefix = "was."

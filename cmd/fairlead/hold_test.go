@@ -83,8 +83,9 @@ func (w *holdWorld) brings(code fairlead.ObstacleCode, do func()) {
 	step := scriptedCause{code: code, earliest: w.standing().At}
 	do()
 	w.until("it is "+string(code), func() bool {
+		looked := w.standing().At // what history says of the time since then may change with the next look
 		stretches := w.history()
-		return len(stretches) > 0 && waitsFor(stretches[len(stretches)-1], code)
+		return len(stretches) > 0 && waitsFor(stretches[len(stretches)-1], code) && !stretches[len(stretches)-1].From.After(looked)
 	})
 	step.latest = w.standing().Now
 	w.until("it is "+string(code)+" alone", func() bool {

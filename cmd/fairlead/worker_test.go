@@ -193,7 +193,8 @@ func testWorkerOfExamples(t *testing.T, start func(url string) *exampleWorker) {
 			t.Error("a killed worker ended well")
 		}
 		first = start(node.url)
-		if job := node.final(t, long); job["state"] != "succeeded" || job["attempt"] != 2.0 {
+		// On a busy machine, a worker may lose its lease of one second as well.
+		if job := node.final(t, long); job["state"] != "succeeded" || job["attempt"].(float64) < 2 {
 			t.Errorf("what the killed worker ran is %v", job)
 		}
 	}

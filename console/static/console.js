@@ -143,15 +143,17 @@
   // its place, or leads to another page. Without this script they are pages.
   const dialog = document.getElementById("dialog");
   const header = {"X-Fairlead-Dialog": "1"};
-  // What live.js shows: that a request is running, and that it was not answered.
-  const tell = what => document.dispatchEvent(new Event("fairlead:" + what));
+  // live.js shows that a request is running or was not answered; drafts.js keeps the input of
+  // the form that is shown until the form that was sent is done.
+  const tell = (what, detail) => document.dispatchEvent(new CustomEvent("fairlead:" + what, {detail}));
   function request(url, options) {
     tell("sent");
     return fetch(url, options).finally(() => tell("answered"));
   }
-  async function show(answer) {
+  async function show(answer, sent) {
     const to = answer.headers.get("X-Location");
     if (to !== null) {
+      if (sent) tell("done", sent);
       location.assign(to);
       return;
     }
@@ -160,16 +162,18 @@
       return;
     }
     dialog.innerHTML = await answer.text();
+    if (sent && dialog.querySelector("#done")) tell("done", sent);
     window.htmx?.process(dialog);
     if (!dialog.open) dialog.showModal();
     (dialog.querySelector("[autofocus]") || dialog.querySelector("input:not([type=hidden]), select, textarea, button"))?.focus({preventScroll: true});
+    tell("shown");
     dialog.scrollTop = 0; // what will be touched is read first
   }
   document.addEventListener("click", event => {
     const link = event.target.closest("a[data-dialog]");
     if (link && dialog && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      request(link.href, {headers: header}).then(show, () => location.assign(link.href));
+      request(link.href, {headers: header}).then(answer => show(answer), () => location.assign(link.href));
     }
     if (event.target === dialog || event.target.closest?.("#dialog [data-close]")) {
       event.preventDefault();
@@ -183,7 +187,7 @@
     const sent = new FormData(form, event.submitter);
     button.disabled = true;
     request(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
-      .then(show, () => { tell("unanswered"); unsent(form); })
+      .then(answer => show(answer, form), () => { tell("unanswered"); unsent(form); })
       .finally(() => { button.disabled = false; });
   });
   // The input stays in the dialog, next to the message that the server does not answer.
