@@ -197,12 +197,7 @@ func TestANodeSurvivesCallersOfEveryRole(t *testing.T) {
 			})
 		}},
 	} {
-		s.forgetPeak(t)
-		attack.do()
-		t.Logf("%s: %d MiB more than idle, at most", attack.name, (s.peakNow(t)-s.idle)>>20)
-		if s.status(t, "/livez") != http.StatusOK {
-			t.Fatalf("%s: the node is not live", attack.name)
-		}
+		s.endures(t, attack.name, attack.do)
 	}
 	others.stop(t)
 	s.wantSmall(t)
