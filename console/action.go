@@ -226,7 +226,7 @@ func (v *visit) Next() string {
 }
 
 // listedAt contains the lists of objects without a page of their own.
-var listedAt = map[string]string{"queues": "/queues", "kinds": "/queues", "nodes": "/nodes", "limits": "/tenants", "tokens": "/tokens", "new": "/"}
+var listedAt = map[string]string{"queues": "/queues", "kinds": "/queues", "limits": "/tenants", "tokens": "/tokens", "new": "/"}
 
 // Leave returns the URL of that page, for leaving the form without an action.
 func (v *visit) Leave() string { return v.console.options.Prefix + v.Next() }

@@ -14,7 +14,7 @@ const deadNews = 10 * time.Minute
 // deadNodes returns dead nodes and nodes whose heartbeats are overdue.
 func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	for _, node := range o.Nodes {
-		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
+		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.To("/nodes", node.GetId())}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
 		case node.GetLeftAt() != nil: // left normally
@@ -24,11 +24,11 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		case node.GetDead():
 			one.State, one.Text = "dead", v.T("Node %s has died.", nodeTitle(node))
 			one.Remedy = v.T("Its jobs were reclaimed and run on other nodes that handle their kind. Check the node's log.")
-			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
+			one.Acts = []act{{Href: one.Href, Label: v.T("Node")}}
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
 			one.State, one.Text = "paused", v.T("Node %s missed its heartbeat.", nodeTitle(node))
 			one.Remedy = v.T("The node may be overloaded, suspended or cut off from the database. Its jobs are reclaimed when its lease expires.")
-			one.Acts = []act{{Href: one.Href, Label: v.T("Nodes")}}
+			one.Acts = []act{{Href: one.Href, Label: v.T("Node")}}
 		default:
 			continue
 		}

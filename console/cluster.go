@@ -15,6 +15,10 @@ type nodeLine struct {
 	State string
 }
 
+func lineOf(node *fairleadv1.Node) nodeLine {
+	return nodeLine{Node: node, State: nodeState(node)}
+}
+
 func loadNodes(v *visit) (any, error) {
 	if err := v.only(); err != nil {
 		return nil, err
@@ -25,7 +29,7 @@ func loadNodes(v *visit) (any, error) {
 	}
 	page := &nodesPage{}
 	for _, node := range nodes.GetItems()[:min(len(nodes.GetItems()), maxRows)] {
-		page.Nodes = append(page.Nodes, nodeLine{Node: node, State: nodeState(node)})
+		page.Nodes = append(page.Nodes, lineOf(node))
 	}
 	return page, nil
 }

@@ -66,7 +66,7 @@ func (v *visit) hits(query string) (all []hit) {
 
 // finders search for objects by their exact name or ID.
 var finders = []func(v *visit, query string) []hit{
-	findJob, findSchedule, findCalendar, findBatches, findSweeps, findTenant,
+	findJob, findSchedule, findCalendar, findBatches, findSweeps, findTenant, findNode,
 }
 
 // number parses an ID.

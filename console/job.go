@@ -78,28 +78,8 @@ func (v *visit) HasFolds(timeline []stretch) bool {
 	return slices.ContainsFunc(timeline, func(s stretch) bool { return s.Folded })
 }
 
-// nodeNames returns the names of nodes by ID. Viewers bound to tenants get none.
-func (v *visit) nodeNames() (map[int64]string, error) {
-	names := map[int64]string{}
-	if v.Bound() {
-		return names, nil
-	}
-	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
-	for _, node := range nodes.GetItems() {
-		names[node.GetId()] = node.GetName()
-	}
-	return names, err
-}
-
-// Node returns the display name of a node.
-func (p *jobPage) Node(id int64) string { return nodeName(p.nodes, id) }
-
-func nodeName(names map[int64]string, id int64) string {
-	if name := names[id]; name != "" {
-		return name
-	}
-	return "#" + text(id)
-}
+// NodeOf returns the name of a node, with a link to its page.
+func (v *visit) NodeOf(p *jobPage, id int64) link { return v.nodeLink(p.nodes, id) }
 
 // nameMakers determines the names of the schedule, batch or sweep that created a job. If
 // one was deleted or is not visible to the viewer, its ID is used.

@@ -1,10 +1,6 @@
 package console
 
 import (
-	"errors"
-
-	"connectrpc.com/connect"
-
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
@@ -21,10 +17,10 @@ func loadNodeAct(v *visit) (any, error) {
 	}
 	for _, node := range nodes.GetItems() {
 		if text(node.GetId()) == v.Value("id") {
-			return nodeLine{Node: node, State: nodeState(node)}, nil
+			return lineOf(node), nil
 		}
 	}
-	return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("This node no longer exists.")))
+	return nil, errNoNode(v)
 }
 
 func drainNode(v *visit) (done, error) {

@@ -37,6 +37,7 @@ type runs struct {
 	States   []string // occurring states
 	ZoomOut  string
 	Spans    []runSpan
+	nodes    map[string]int64 // newest nodes by name, if grouped by node
 	now      time.Time
 }
 
@@ -196,7 +197,7 @@ func (v *visit) ranBetween(from, to time.Time, filter *fairleadv1.ListJobsReques
 
 // barsOf converts jobs to the form that the chart draws.
 func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
-	names, err := v.groupNames(jobs, r.By)
+	names, err := v.groupNames(jobs, r)
 	if err != nil {
 		return nil, err
 	}
@@ -218,14 +219,28 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 	return bars, nil
 }
 
+// GroupHref returns the link to the page of a group, or an empty string. Nodes of the same
+// name are one group, which links to the newest of them.
+func (v *visit) GroupHref(r *runs, name string) string {
+	if id := r.nodes[name]; id != 0 {
+		return v.To("/nodes", id)
+	}
+	return ""
+}
+
 // groupNames returns the function that returns a job's group.
-func (v *visit) groupNames(jobs []*fairleadv1.Job, by string) (func(*fairleadv1.Job) string, error) {
-	switch by {
+func (v *visit) groupNames(jobs []*fairleadv1.Job, r *runs) (func(*fairleadv1.Job) string, error) {
+	switch r.By {
 	case "tenant":
 		return (*fairleadv1.Job).GetTenant, nil
 	case "node":
-		nodes, err := v.nodeNames()
-		return func(job *fairleadv1.Job) string { return nodeName(nodes, job.GetNode()) }, err
+		names, err := v.nodeNames()
+		r.nodes = map[string]int64{}
+		for id := range names {
+			name := nodeName(names, id)
+			r.nodes[name] = max(r.nodes[name], id)
+		}
+		return func(job *fairleadv1.Job) string { return nodeName(names, job.GetNode()) }, err
 	case "schedule":
 		return v.scheduleNames(jobs)
 	}

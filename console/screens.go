@@ -27,6 +27,7 @@ var screens = []screen{
 	{"queues", "/queues", "Queues", "queues", loadQueues},
 	{"holds", "/holds", "Wait reasons", "holds", loadHolds},
 	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
+	{"node", "/nodes/{id}", "Node", "nodes", loadNode},
 	{"audit", "/audit", "Audit log", "audit", loadAudit},
 	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},
 	{"batches", "/batches", "Batches", "batches", loadBatches},

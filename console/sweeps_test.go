@@ -104,7 +104,7 @@ func TestASweepThatRunsShowsItsWindowAndWhereItsShardsAre(t *testing.T) {
 		return err == nil && len(shards) == 1 && shards[0].Mark == held
 	})
 	page := r.page(200, "/sweeps/long")
-	r.shows(page, "Shard 0", "low-water mark 1,000,000", "window: 0 of 1,024 done", "node here", `href="/jobs/`, "data-chart", "/ 5,000", "up to 8 in flight")
+	r.shows(page, "Shard 0", "low-water mark 1,000,000", "window: 0 of 1,024 done", ">here</a>", `href="/jobs/`, "data-chart", "/ 5,000", "up to 8 in flight")
 }
 
 func TestASweepAtItsGateSaysWhoHasToOpenIt(t *testing.T) {
@@ -161,7 +161,7 @@ func TestASweepOfAnotherTenantDoesNotExist(t *testing.T) {
 	for _, path := range []string{"/sweeps/1", "/sweeps/theirs", "/sweeps/1/failed", "/sweeps/1/log", "/sweeps/1/history", "/find?q=theirs"} {
 		r.page(404, path, sessionCookie, token)
 	}
-	r.hides(r.page(200, "/sweeps/own", sessionCookie, token), "node here")
+	r.hides(r.page(200, "/sweeps/own", sessionCookie, token), ">here</a>")
 }
 
 func TestParametersOfSweepsThatCannotBeUsedAreNamed(t *testing.T) {

@@ -1,8 +1,6 @@
 package console
 
 import (
-	"strconv"
-
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
@@ -11,7 +9,7 @@ type shardRow struct {
 	*fairleadv1.Shard
 	Picture shardPicture
 	Job     string // link to its job; empty = none
-	Node    string // node of its job; empty = unknown or none
+	Node    link   // node of its job; empty = unknown or none
 }
 
 // shardRows returns the shards of a sweep, and their number.
@@ -34,14 +32,14 @@ func (v *visit) shardRows(s *fairleadv1.Sweep) (rows []shardRow, all int, err er
 	return rows, len(shards), nil
 }
 
-// shardNodes returns the nodes on which the jobs of shards run. All these jobs have the
+// shardNodes returns the nodes on which the jobs of shards run, by job. All these jobs have the
 // kind of the first running one, so two queries suffice. It returns nil for viewers who may
 // not see nodes.
-func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[int64]string {
+func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[int64]link {
 	if v.Bound() || s.GetState() != "running" && s.GetState() != "stopping" {
 		return nil
 	}
-	names := map[int64]string{}
+	on := map[int64]link{}
 	for _, shard := range shards {
 		if shard.GetJobId() == 0 || shard.GetEnded() {
 			continue
@@ -56,21 +54,16 @@ func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[
 		if err != nil {
 			return nil
 		}
-		nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
+		names, err := v.nodeNames()
 		if err != nil {
 			return nil
 		}
-		known := map[int64]string{}
-		for _, node := range nodes.GetItems() {
-			known[node.GetId()] = node.GetName()
-		}
 		for _, job := range running.GetItems() {
-			names[job.GetId()] = known[job.GetNode()]
-			if names[job.GetId()] == "" && job.GetNode() != 0 {
-				names[job.GetId()] = strconv.FormatInt(job.GetNode(), 10)
+			if job.GetNode() != 0 {
+				on[job.GetId()] = v.nodeLink(names, job.GetNode())
 			}
 		}
 		break
 	}
-	return names
+	return on
 }

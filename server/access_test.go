@@ -84,6 +84,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ResumeKind":      {access.RoleOperator, cluster, `{"name":"mail"}`},
 	"SetKind":         {access.RoleAdmin, cluster, `{"name":"mail","confidential":["args.to"]}`},
 	"ListNodes":       {access.RoleViewer, cluster, `{}`},
+	"GetNode":         {access.RoleViewer, cluster, `{"id":1}`},
 	"DrainNode":       {access.RoleOperator, cluster, `{"id":1}`},
 	"ListLimits":      {access.RoleViewer, cluster, `{}`},
 	"SetLimit":        {access.RoleOperator, cluster, `{"scope":"queue:mail","max_running":3}`},

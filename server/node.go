@@ -14,11 +14,12 @@ import (
 
 // Nodes implements the NodeService.
 type Nodes struct {
+	store  Store
 	client *fairlead.Client
 }
 
 // NewNodes returns a NodeService backed by store.
-func NewNodes(store Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
+func NewNodes(store Store) *Nodes { return &Nodes{store: store, client: fairlead.NewClient(store)} }
 
 // ListNodes returns all live nodes, and the dead nodes that are still on record.
 func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {

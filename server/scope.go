@@ -18,7 +18,8 @@ import (
 // tenants see and change only objects of their tenants, and nothing of the cluster as a
 // whole. It is the only place with this logic, so that no API method can forget it.
 //
-// It lacks the operations of nodes: a service that called one would fail at once.
+// It lacks the operations of nodes except Held: a service that called one would fail at
+// once.
 type scoped struct {
 	driver.Worker
 	driver.Keeper

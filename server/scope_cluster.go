@@ -43,6 +43,14 @@ func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	return s.store.Drain(ctx, node, drain)
 }
 
+// Held returns the jobs leased to a node.
+func (s scoped) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Held(ctx, node)
+}
+
 // DeleteTenant deletes the declaration of a tenant.
 func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 	if err := whole(ctx); err != nil {

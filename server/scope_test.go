@@ -98,7 +98,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"Nodes": second(own.Nodes(ctx)), "Pauses": second(own.Pauses(ctx)), "Limits": second(own.Limits(ctx)), "Verify": second(own.Verify(ctx)),
+		"Nodes": second(own.Nodes(ctx)), "Held": second(own.Held(ctx, 1)), "Pauses": second(own.Pauses(ctx)), "Limits": second(own.Limits(ctx)), "Verify": second(own.Verify(ctx)),
 		"Secret": second(own.Secret(ctx, "x")), "Drain": own.Drain(ctx, 1, true), "SetLimit": own.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}),
 		"PutTenant": second(own.PutTenant(ctx, fairlead.Tenant{Name: "acme"})), "DeleteTenant": own.DeleteTenant(ctx, "acme"),
 		"Pause": own.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: "q"}), "Resume": own.Resume(ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: "q"}),

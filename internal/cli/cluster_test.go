@@ -35,6 +35,8 @@ func TestQueuesNodesAndLimits(t *testing.T) {
 	r.says([]string{"queue mail resumed"}, "queue", "resume", "mail")
 	r.typed(ExitOK, "job", "enqueue", "noop", "--wait") // the node has joined
 	r.says([]string{"here", "alive", "(all)"}, "node", "list")
+	r.says([]string{"here", "kinds", "noop"}, "node", "get", "here")
+	r.fails(ExitNotFound, "", "node", "get", "4711")
 	r.says([]string{"node 1 draining"}, "node", "drain", "here")
 	r.says([]string{"draining"}, "node", "list")
 	r.says([]string{"node 1 no longer draining"}, "node", "drain", "1", "--undo")

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *session) nodeCommand() *cobra.Command {
-	return s.prints(s.connects(noun("node", "List and drain nodes (the processes that run jobs)", s.nodeListCommand(), s.nodeDrainCommand())))
+	return s.prints(s.connects(noun("node", "List and drain nodes (the processes that run jobs)", s.nodeGetCommand(), s.nodeListCommand(), s.nodeDrainCommand())))
 }
 
 func (s *session) nodeListCommand() *cobra.Command {
@@ -52,6 +52,34 @@ func nodeState(n *fairleadv1.Node) screen.Cell {
 		return screen.Cell{Text: "draining", Tone: screen.Warn}
 	}
 	return screen.Cell{Text: "alive", Tone: screen.Good}
+}
+
+func (s *session) nodeGetCommand() *cobra.Command {
+	cmd := verb("get NODE", "Show a node and the jobs that it is running", s.runs(func(ctx context.Context, c *call) error {
+		id, err := c.nodeID(ctx, c.args[0])
+		if err != nil {
+			return err
+		}
+		details, err := c.nodes.GetNode(ctx, &fairleadv1.GetNodeRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.print(details, func() error { return c.showNode(details) })
+	}))
+	cmd.ValidArgsFunction = first(s.asked(nodeNames))
+	return cmd
+}
+
+// showNode writes a node, and a table of its jobs if there are any.
+func (c *call) showNode(details *fairleadv1.NodeDetails) error {
+	if err := c.printDetails(details.GetNode(), nil); err != nil || len(details.GetRunning()) == 0 {
+		return err
+	}
+	table := c.Table("JOB", "KIND", "TENANT", "QUEUE", "ATTEMPT", "CLAIMED")
+	for _, job := range details.GetRunning() {
+		table.Add(job.GetId(), job.GetKind(), job.GetTenant(), job.GetQueue(), job.GetAttempt(), job.GetStartedAt())
+	}
+	return table.Write()
 }
 
 func (s *session) nodeDrainCommand() *cobra.Command {

@@ -622,6 +622,226 @@ func (*ListNodesRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
+type GetNodeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the node.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetNodeRequest) Reset() {
+	*x = GetNodeRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetNodeRequest) ProtoMessage() {}
+
+func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
+func (*GetNodeRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *GetNodeRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+// NodeDetails is a node with its jobs and its history.
+type NodeDetails struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node.
+	Node *Node `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Jobs that the node has claimed and not finished, newest job first, at most 100. For a
+	// dead node, the jobs that have not been taken back yet.
+	Running []*NodeJob `protobuf:"bytes,2,rep,name=running,proto3" json:"running,omitempty"`
+	// Number of all these jobs.
+	RunningCount int32 `protobuf:"varint,3,opt,name=running_count,json=runningCount,proto3" json:"running_count,omitempty"`
+	// Other nodes of the same name that are still on record, newest first, at most 20. A
+	// process that loses its lease or restarts joins again as a new node.
+	SameName      []*Node `protobuf:"bytes,4,rep,name=same_name,json=sameName,proto3" json:"same_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeDetails) Reset() {
+	*x = NodeDetails{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeDetails) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeDetails) ProtoMessage() {}
+
+func (x *NodeDetails) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeDetails.ProtoReflect.Descriptor instead.
+func (*NodeDetails) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *NodeDetails) GetNode() *Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *NodeDetails) GetRunning() []*NodeJob {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
+func (x *NodeDetails) GetRunningCount() int32 {
+	if x != nil {
+		return x.RunningCount
+	}
+	return 0
+}
+
+func (x *NodeDetails) GetSameName() []*Node {
+	if x != nil {
+		return x.SameName
+	}
+	return nil
+}
+
+// NodeJob is a job on a node.
+type NodeJob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Kind of the job.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Queue of the job.
+	Queue string `protobuf:"bytes,3,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Tenant of the job.
+	Tenant string `protobuf:"bytes,4,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Number of the attempt.
+	Attempt int32 `protobuf:"varint,5,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Time at which the node claimed the job.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Whether the job was asked to stop.
+	CancelWish    bool `protobuf:"varint,7,opt,name=cancel_wish,json=cancelWish,proto3" json:"cancel_wish,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeJob) Reset() {
+	*x = NodeJob{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeJob) ProtoMessage() {}
+
+func (x *NodeJob) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeJob.ProtoReflect.Descriptor instead.
+func (*NodeJob) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *NodeJob) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *NodeJob) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *NodeJob) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *NodeJob) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *NodeJob) GetAttempt() int32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *NodeJob) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *NodeJob) GetCancelWish() bool {
+	if x != nil {
+		return x.CancelWish
+	}
+	return false
+}
+
 type DrainNodeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the node.
@@ -634,7 +854,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +866,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +879,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DrainNodeRequest) GetId() int64 {
@@ -684,7 +904,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +916,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +929,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 // Node is a process that runs jobs.
@@ -759,7 +979,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +991,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +1004,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Node) GetId() int64 {
@@ -930,7 +1150,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1162,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1175,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListNodesResponse) GetItems() []*Node {
@@ -994,7 +1214,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1226,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1239,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Limit) GetScope() string {
@@ -1086,7 +1306,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1098,7 +1318,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1111,7 +1331,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 type ListLimitsResponse struct {
@@ -1124,7 +1344,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1356,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1369,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListLimitsResponse) GetItems() []*Limit {
@@ -1167,7 +1387,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1399,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1412,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
 }
 
 // Drift is a difference between the stored count of a limit and its jobs.
@@ -1210,7 +1430,7 @@ type Drift struct {
 
 func (x *Drift) Reset() {
 	*x = Drift{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1442,7 @@ func (x *Drift) String() string {
 func (*Drift) ProtoMessage() {}
 
 func (x *Drift) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1455,7 @@ func (x *Drift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drift.ProtoReflect.Descriptor instead.
 func (*Drift) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Drift) GetScope() string {
@@ -1269,7 +1489,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1281,7 +1501,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1294,7 +1514,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *VerifyResponse) GetItems() []*Drift {
@@ -1320,7 +1540,7 @@ type EraseRequest struct {
 
 func (x *EraseRequest) Reset() {
 	*x = EraseRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1552,7 @@ func (x *EraseRequest) String() string {
 func (*EraseRequest) ProtoMessage() {}
 
 func (x *EraseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1565,7 @@ func (x *EraseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseRequest.ProtoReflect.Descriptor instead.
 func (*EraseRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EraseRequest) GetTenant() string {
@@ -1405,7 +1625,7 @@ type EraseResponse struct {
 
 func (x *EraseResponse) Reset() {
 	*x = EraseResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1637,7 @@ func (x *EraseResponse) String() string {
 func (*EraseResponse) ProtoMessage() {}
 
 func (x *EraseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[23]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1650,7 @@ func (x *EraseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseResponse.ProtoReflect.Descriptor instead.
 func (*EraseResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EraseResponse) GetTenant() string {
@@ -1516,7 +1736,7 @@ type ErasedKind struct {
 
 func (x *ErasedKind) Reset() {
 	*x = ErasedKind{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1748,7 @@ func (x *ErasedKind) String() string {
 func (*ErasedKind) ProtoMessage() {}
 
 func (x *ErasedKind) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[24]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1761,7 @@ func (x *ErasedKind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErasedKind.ProtoReflect.Descriptor instead.
 func (*ErasedKind) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ErasedKind) GetKind() string {
@@ -1575,7 +1795,7 @@ type LeftJob struct {
 
 func (x *LeftJob) Reset() {
 	*x = LeftJob{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1807,7 @@ func (x *LeftJob) String() string {
 func (*LeftJob) ProtoMessage() {}
 
 func (x *LeftJob) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[25]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1820,7 @@ func (x *LeftJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeftJob.ProtoReflect.Descriptor instead.
 func (*LeftJob) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LeftJob) GetId() int64 {
@@ -1646,7 +1866,7 @@ type Remainder struct {
 
 func (x *Remainder) Reset() {
 	*x = Remainder{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1878,7 @@ func (x *Remainder) String() string {
 func (*Remainder) ProtoMessage() {}
 
 func (x *Remainder) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[26]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1891,7 @@ func (x *Remainder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remainder.ProtoReflect.Descriptor instead.
 func (*Remainder) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Remainder) GetWhat() string {
@@ -1703,7 +1923,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +1935,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[27]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +1948,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
 }
 
 // Stats is the usage of all jobs together and of each tenant.
@@ -1744,7 +1964,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1976,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[28]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1989,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{28}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Stats) GetTotal() *Usage {
@@ -1798,7 +2018,7 @@ type GetStatsHistoryRequest struct {
 
 func (x *GetStatsHistoryRequest) Reset() {
 	*x = GetStatsHistoryRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +2030,7 @@ func (x *GetStatsHistoryRequest) String() string {
 func (*GetStatsHistoryRequest) ProtoMessage() {}
 
 func (x *GetStatsHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[29]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +2043,7 @@ func (x *GetStatsHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsHistoryRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{29}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetStatsHistoryRequest) GetFrom() *timestamppb.Timestamp {
@@ -1852,7 +2072,7 @@ type GetStatsHistoryResponse struct {
 
 func (x *GetStatsHistoryResponse) Reset() {
 	*x = GetStatsHistoryResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2084,7 @@ func (x *GetStatsHistoryResponse) String() string {
 func (*GetStatsHistoryResponse) ProtoMessage() {}
 
 func (x *GetStatsHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[30]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2097,7 @@ func (x *GetStatsHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsHistoryResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{30}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetStatsHistoryResponse) GetItems() []*Sample {
@@ -1909,7 +2129,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2141,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[31]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2154,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{31}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Sample) GetAt() *timestamppb.Timestamp {
@@ -1966,7 +2186,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2198,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[32]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2211,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{32}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{35}
 }
 
 // Event is one event in the system.
@@ -2018,7 +2238,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2250,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[33]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2263,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{33}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Event) GetType() string {
@@ -2103,7 +2323,7 @@ type ListBreakersRequest struct {
 
 func (x *ListBreakersRequest) Reset() {
 	*x = ListBreakersRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2335,7 @@ func (x *ListBreakersRequest) String() string {
 func (*ListBreakersRequest) ProtoMessage() {}
 
 func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[34]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2348,7 @@ func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
 func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{34}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{37}
 }
 
 // Breaker is a circuit breaker that stops calls to a failing target.
@@ -2151,7 +2371,7 @@ type Breaker struct {
 
 func (x *Breaker) Reset() {
 	*x = Breaker{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2163,7 +2383,7 @@ func (x *Breaker) String() string {
 func (*Breaker) ProtoMessage() {}
 
 func (x *Breaker) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[35]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2176,7 +2396,7 @@ func (x *Breaker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
 func (*Breaker) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{35}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Breaker) GetAddress() string {
@@ -2224,7 +2444,7 @@ type ListBreakersResponse struct {
 
 func (x *ListBreakersResponse) Reset() {
 	*x = ListBreakersResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2456,7 @@ func (x *ListBreakersResponse) String() string {
 func (*ListBreakersResponse) ProtoMessage() {}
 
 func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[36]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2469,7 @@ func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
 func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{36}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListBreakersResponse) GetItems() []*Breaker {
@@ -2294,7 +2514,24 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\fconfidential\x18\x04 \x03(\tR\fconfidential\"<\n" +
 	"\x11ListKindsResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.KindR\x05items\"\x12\n" +
-	"\x10ListNodesRequest\">\n" +
+	"\x10ListNodesRequest\"(\n" +
+	"\x0eGetNodeRequest\x12\x16\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\xb9\x01\n" +
+	"\vNodeDetails\x12%\n" +
+	"\x04node\x18\x01 \x01(\v2\x11.fairlead.v1.NodeR\x04node\x12.\n" +
+	"\arunning\x18\x02 \x03(\v2\x14.fairlead.v1.NodeJobR\arunning\x12#\n" +
+	"\rrunning_count\x18\x03 \x01(\x05R\frunningCount\x12.\n" +
+	"\tsame_name\x18\x04 \x03(\v2\x11.fairlead.v1.NodeR\bsameName\"\xd1\x01\n" +
+	"\aNodeJob\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05queue\x18\x03 \x01(\tR\x05queue\x12\x16\n" +
+	"\x06tenant\x18\x04 \x01(\tR\x06tenant\x12\x18\n" +
+	"\aattempt\x18\x05 \x01(\x05R\aattempt\x129\n" +
+	"\n" +
+	"started_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x1f\n" +
+	"\vcancel_wish\x18\a \x01(\bR\n" +
+	"cancelWish\">\n" +
 	"\x10DrainNodeRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
 	"\x04undo\x18\x02 \x01(\bR\x04undo\"\x13\n" +
@@ -2434,10 +2671,12 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/kinds/{name}/resume\x12e\n" +
 	"\aSetKind\x12\x1b.fairlead.v1.SetKindRequest\x1a\x11.fairlead.v1.Kind\"*ڵ\x18\a\n" +
-	"\x05admin\x82\xd3\xe4\x93\x02\x19:\x01*\x1a\x14/api/v1/kinds/{name}2\xfb\x01\n" +
+	"\x05admin\x82\xd3\xe4\x93\x02\x19:\x01*\x1a\x14/api/v1/kinds/{name}2\xe5\x02\n" +
 	"\vNodeService\x12m\n" +
 	"\tListNodes\x12\x1d.fairlead.v1.ListNodesRequest\x1a\x1e.fairlead.v1.ListNodesResponse\"!ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes\x12}\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes\x12h\n" +
+	"\aGetNode\x12\x1b.fairlead.v1.GetNodeRequest\x1a\x18.fairlead.v1.NodeDetails\"&ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/nodes/{id}\x12}\n" +
 	"\tDrainNode\x12\x1d.fairlead.v1.DrainNodeRequest\x1a\x1e.fairlead.v1.DrainNodeResponse\"1ڵ\x18\n" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/nodes/{id}/drain2\xd2\x02\n" +
@@ -2475,7 +2714,7 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),            // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),           // 1: fairlead.v1.QueueResponse
@@ -2489,105 +2728,114 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*Kind)(nil),                    // 9: fairlead.v1.Kind
 	(*ListKindsResponse)(nil),       // 10: fairlead.v1.ListKindsResponse
 	(*ListNodesRequest)(nil),        // 11: fairlead.v1.ListNodesRequest
-	(*DrainNodeRequest)(nil),        // 12: fairlead.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),       // 13: fairlead.v1.DrainNodeResponse
-	(*Node)(nil),                    // 14: fairlead.v1.Node
-	(*ListNodesResponse)(nil),       // 15: fairlead.v1.ListNodesResponse
-	(*Limit)(nil),                   // 16: fairlead.v1.Limit
-	(*ListLimitsRequest)(nil),       // 17: fairlead.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),      // 18: fairlead.v1.ListLimitsResponse
-	(*VerifyRequest)(nil),           // 19: fairlead.v1.VerifyRequest
-	(*Drift)(nil),                   // 20: fairlead.v1.Drift
-	(*VerifyResponse)(nil),          // 21: fairlead.v1.VerifyResponse
-	(*EraseRequest)(nil),            // 22: fairlead.v1.EraseRequest
-	(*EraseResponse)(nil),           // 23: fairlead.v1.EraseResponse
-	(*ErasedKind)(nil),              // 24: fairlead.v1.ErasedKind
-	(*LeftJob)(nil),                 // 25: fairlead.v1.LeftJob
-	(*Remainder)(nil),               // 26: fairlead.v1.Remainder
-	(*GetStatsRequest)(nil),         // 27: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                   // 28: fairlead.v1.Stats
-	(*GetStatsHistoryRequest)(nil),  // 29: fairlead.v1.GetStatsHistoryRequest
-	(*GetStatsHistoryResponse)(nil), // 30: fairlead.v1.GetStatsHistoryResponse
-	(*Sample)(nil),                  // 31: fairlead.v1.Sample
-	(*WatchEventsRequest)(nil),      // 32: fairlead.v1.WatchEventsRequest
-	(*Event)(nil),                   // 33: fairlead.v1.Event
-	(*ListBreakersRequest)(nil),     // 34: fairlead.v1.ListBreakersRequest
-	(*Breaker)(nil),                 // 35: fairlead.v1.Breaker
-	(*ListBreakersResponse)(nil),    // 36: fairlead.v1.ListBreakersResponse
-	(*durationpb.Duration)(nil),     // 37: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 38: google.protobuf.Timestamp
-	(*Usage)(nil),                   // 39: fairlead.v1.Usage
-	(*Job)(nil),                     // 40: fairlead.v1.Job
-	(*Batch)(nil),                   // 41: fairlead.v1.Batch
+	(*GetNodeRequest)(nil),          // 12: fairlead.v1.GetNodeRequest
+	(*NodeDetails)(nil),             // 13: fairlead.v1.NodeDetails
+	(*NodeJob)(nil),                 // 14: fairlead.v1.NodeJob
+	(*DrainNodeRequest)(nil),        // 15: fairlead.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),       // 16: fairlead.v1.DrainNodeResponse
+	(*Node)(nil),                    // 17: fairlead.v1.Node
+	(*ListNodesResponse)(nil),       // 18: fairlead.v1.ListNodesResponse
+	(*Limit)(nil),                   // 19: fairlead.v1.Limit
+	(*ListLimitsRequest)(nil),       // 20: fairlead.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),      // 21: fairlead.v1.ListLimitsResponse
+	(*VerifyRequest)(nil),           // 22: fairlead.v1.VerifyRequest
+	(*Drift)(nil),                   // 23: fairlead.v1.Drift
+	(*VerifyResponse)(nil),          // 24: fairlead.v1.VerifyResponse
+	(*EraseRequest)(nil),            // 25: fairlead.v1.EraseRequest
+	(*EraseResponse)(nil),           // 26: fairlead.v1.EraseResponse
+	(*ErasedKind)(nil),              // 27: fairlead.v1.ErasedKind
+	(*LeftJob)(nil),                 // 28: fairlead.v1.LeftJob
+	(*Remainder)(nil),               // 29: fairlead.v1.Remainder
+	(*GetStatsRequest)(nil),         // 30: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                   // 31: fairlead.v1.Stats
+	(*GetStatsHistoryRequest)(nil),  // 32: fairlead.v1.GetStatsHistoryRequest
+	(*GetStatsHistoryResponse)(nil), // 33: fairlead.v1.GetStatsHistoryResponse
+	(*Sample)(nil),                  // 34: fairlead.v1.Sample
+	(*WatchEventsRequest)(nil),      // 35: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                   // 36: fairlead.v1.Event
+	(*ListBreakersRequest)(nil),     // 37: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),                 // 38: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),    // 39: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),     // 40: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 42: fairlead.v1.Usage
+	(*Job)(nil),                     // 43: fairlead.v1.Job
+	(*Batch)(nil),                   // 44: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	37, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	40, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
 	9,  // 2: fairlead.v1.ListKindsResponse.items:type_name -> fairlead.v1.Kind
-	38, // 3: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	38, // 4: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	38, // 5: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	38, // 6: fairlead.v1.Node.left_at:type_name -> google.protobuf.Timestamp
-	14, // 7: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	16, // 8: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	20, // 9: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	24, // 10: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
-	25, // 11: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
-	26, // 12: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
-	39, // 13: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	39, // 14: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	38, // 15: fairlead.v1.GetStatsHistoryRequest.from:type_name -> google.protobuf.Timestamp
-	38, // 16: fairlead.v1.GetStatsHistoryRequest.to:type_name -> google.protobuf.Timestamp
-	31, // 17: fairlead.v1.GetStatsHistoryResponse.items:type_name -> fairlead.v1.Sample
-	37, // 18: fairlead.v1.GetStatsHistoryResponse.every:type_name -> google.protobuf.Duration
-	38, // 19: fairlead.v1.Sample.at:type_name -> google.protobuf.Timestamp
-	38, // 20: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	28, // 21: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	14, // 22: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	40, // 23: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	41, // 24: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	38, // 25: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
-	38, // 26: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
-	35, // 27: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
-	2,  // 28: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 29: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 30: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	8,  // 31: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
-	6,  // 32: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
-	6,  // 33: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
-	5,  // 34: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
-	11, // 35: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	12, // 36: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	17, // 37: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	16, // 38: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	19, // 39: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	27, // 40: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	29, // 41: fairlead.v1.SystemService.GetStatsHistory:input_type -> fairlead.v1.GetStatsHistoryRequest
-	32, // 42: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	34, // 43: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
-	22, // 44: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
-	4,  // 45: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 46: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 47: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	10, // 48: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
-	7,  // 49: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
-	7,  // 50: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
-	9,  // 51: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
-	15, // 52: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	13, // 53: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	18, // 54: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	16, // 55: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	21, // 56: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	28, // 57: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	30, // 58: fairlead.v1.SystemService.GetStatsHistory:output_type -> fairlead.v1.GetStatsHistoryResponse
-	33, // 59: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	36, // 60: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
-	23, // 61: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
-	45, // [45:62] is the sub-list for method output_type
-	28, // [28:45] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	17, // 3: fairlead.v1.NodeDetails.node:type_name -> fairlead.v1.Node
+	14, // 4: fairlead.v1.NodeDetails.running:type_name -> fairlead.v1.NodeJob
+	17, // 5: fairlead.v1.NodeDetails.same_name:type_name -> fairlead.v1.Node
+	41, // 6: fairlead.v1.NodeJob.started_at:type_name -> google.protobuf.Timestamp
+	41, // 7: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	41, // 8: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	41, // 9: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	41, // 10: fairlead.v1.Node.left_at:type_name -> google.protobuf.Timestamp
+	17, // 11: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	19, // 12: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	23, // 13: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	27, // 14: fairlead.v1.EraseResponse.kinds:type_name -> fairlead.v1.ErasedKind
+	28, // 15: fairlead.v1.EraseResponse.left:type_name -> fairlead.v1.LeftJob
+	29, // 16: fairlead.v1.EraseResponse.remains:type_name -> fairlead.v1.Remainder
+	42, // 17: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	42, // 18: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	41, // 19: fairlead.v1.GetStatsHistoryRequest.from:type_name -> google.protobuf.Timestamp
+	41, // 20: fairlead.v1.GetStatsHistoryRequest.to:type_name -> google.protobuf.Timestamp
+	34, // 21: fairlead.v1.GetStatsHistoryResponse.items:type_name -> fairlead.v1.Sample
+	40, // 22: fairlead.v1.GetStatsHistoryResponse.every:type_name -> google.protobuf.Duration
+	41, // 23: fairlead.v1.Sample.at:type_name -> google.protobuf.Timestamp
+	41, // 24: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	31, // 25: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	17, // 26: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	43, // 27: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	44, // 28: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	41, // 29: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	41, // 30: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	38, // 31: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 32: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 33: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 34: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	8,  // 35: fairlead.v1.KindService.ListKinds:input_type -> fairlead.v1.ListKindsRequest
+	6,  // 36: fairlead.v1.KindService.PauseKind:input_type -> fairlead.v1.KindRequest
+	6,  // 37: fairlead.v1.KindService.ResumeKind:input_type -> fairlead.v1.KindRequest
+	5,  // 38: fairlead.v1.KindService.SetKind:input_type -> fairlead.v1.SetKindRequest
+	11, // 39: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	12, // 40: fairlead.v1.NodeService.GetNode:input_type -> fairlead.v1.GetNodeRequest
+	15, // 41: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	20, // 42: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	19, // 43: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	22, // 44: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	30, // 45: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	32, // 46: fairlead.v1.SystemService.GetStatsHistory:input_type -> fairlead.v1.GetStatsHistoryRequest
+	35, // 47: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	37, // 48: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	25, // 49: fairlead.v1.SystemService.Erase:input_type -> fairlead.v1.EraseRequest
+	4,  // 50: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 51: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 52: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	10, // 53: fairlead.v1.KindService.ListKinds:output_type -> fairlead.v1.ListKindsResponse
+	7,  // 54: fairlead.v1.KindService.PauseKind:output_type -> fairlead.v1.KindResponse
+	7,  // 55: fairlead.v1.KindService.ResumeKind:output_type -> fairlead.v1.KindResponse
+	9,  // 56: fairlead.v1.KindService.SetKind:output_type -> fairlead.v1.Kind
+	18, // 57: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	13, // 58: fairlead.v1.NodeService.GetNode:output_type -> fairlead.v1.NodeDetails
+	16, // 59: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	21, // 60: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	19, // 61: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	24, // 62: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	31, // 63: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	33, // 64: fairlead.v1.SystemService.GetStatsHistory:output_type -> fairlead.v1.GetStatsHistoryResponse
+	36, // 65: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	39, // 66: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	26, // 67: fairlead.v1.SystemService.Erase:output_type -> fairlead.v1.EraseResponse
+	50, // [50:68] is the sub-list for method output_type
+	32, // [32:50] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -2599,15 +2847,15 @@ func file_fairlead_v1_cluster_proto_init() {
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
-	file_fairlead_v1_cluster_proto_msgTypes[14].OneofWrappers = []any{}
-	file_fairlead_v1_cluster_proto_msgTypes[26].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[17].OneofWrappers = []any{}
+	file_fairlead_v1_cluster_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   5,
 		},

@@ -21,6 +21,7 @@ type Stored struct {
 	Batch, OpenBatch  int64 // one with many tasks, and one that has not ended
 	Sweep             int64 // with lines, failed items and events
 	Bulk              int64
+	Node              int64 // a node that left
 }
 
 // Fill stores the data of the measurement, and describes it.
@@ -34,9 +35,16 @@ func (l Lists) Fill(ctx context.Context) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
+	node, err := l.Store.Join(ctx, fairlead.Node{Name: "past", Kinds: []string{commonKind}, Slots: 1}, time.Hour)
+	if err != nil {
+		return Stored{}, err
+	}
+	if err := l.Store.Leave(ctx, node); err != nil {
+		return Stored{}, err
+	}
 	return Stored{
 		Began: s.began, Ended: s.began.Add(days * 24 * time.Hour), Jobs: s.first,
 		Tenant: commonTenant, FewTenant: rareTenant, Kind: commonKind, FewKind: rareKind, Queue: "queue-1", Key: hotKey,
-		Schedule: s.schedule.ID, Calendar: calendar, Batch: s.batch.ID, OpenBatch: s.openBatch, Sweep: s.sweep.ID, Bulk: done.ID,
+		Schedule: s.schedule.ID, Calendar: calendar, Batch: s.batch.ID, OpenBatch: s.openBatch, Sweep: s.sweep.ID, Bulk: done.ID, Node: int64(node),
 	}, nil
 }

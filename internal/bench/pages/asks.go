@@ -130,7 +130,7 @@ func clusterAsks(s lists.Stored) []ask {
 		at(listed, "/tenants"), at(listed, "/tenants", "page", "tenant-5"), at(listed, "/tenants/"+s.Tenant),
 		at(drawn, "/holds"), at(drawn, "/holds", "queue", s.Queue, "last", "7d"), at(drawn, "/holds", "tenant", s.FewTenant, "kind", s.Kind),
 		at(listed, "/bulks"), at(listed, fmt.Sprint("/bulks/", s.Bulk)),
-		at(listed, "/queues"), at(listed, "/nodes"), at(listed, "/tokens"),
+		at(listed, "/queues"), at(listed, "/nodes"), at(windowed, fmt.Sprint("/nodes/", s.Node)), at(listed, "/tokens"),
 		at(listed, "/audit"), at(listed, "/audit", "actor", "rare"), at(listed, "/audit", "action", "Rare"), at(listed, "/audit", "subject", "job 1"),
 		at(listed, "/audit", "from", stamp(middle), "to", stamp(middle.Add(time.Hour))),
 	}

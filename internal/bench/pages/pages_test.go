@@ -76,7 +76,7 @@ func TestPagesReadAsMuchAsTheyShow(t *testing.T) {
 func anyStored() lists.Stored {
 	s := lists.Stored{
 		Began: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_701_000_000, 0), Jobs: map[fairlead.State]int64{},
-		Tenant: "tenant", FewTenant: "few", Calendar: "calendar", Schedule: 1, Batch: 1, OpenBatch: 2, Sweep: 1, Bulk: 1,
+		Tenant: "tenant", FewTenant: "few", Calendar: "calendar", Schedule: 1, Batch: 1, OpenBatch: 2, Sweep: 1, Bulk: 1, Node: 1,
 	}
 	for i, state := range jobStates {
 		s.Jobs[state] = int64(i) + 1

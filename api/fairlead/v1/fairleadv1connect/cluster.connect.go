@@ -111,6 +111,7 @@ const NodeServiceName = "fairlead.v1.NodeService"
 // Paths of the methods of NodeService.
 const (
 	NodeServiceListNodesProcedure = "/fairlead.v1.NodeService/ListNodes"
+	NodeServiceGetNodeProcedure   = "/fairlead.v1.NodeService/GetNode"
 	NodeServiceDrainNodeProcedure = "/fairlead.v1.NodeService/DrainNode"
 )
 
@@ -118,6 +119,8 @@ const (
 type NodeServiceClient interface {
 	// Lists live nodes, and nodes that ended recently.
 	ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error)
+	// Returns a node with the jobs that it is running and the other nodes of the same name.
+	GetNode(context.Context, *v1.GetNodeRequest) (*v1.NodeDetails, error)
 	// Drains a node: it starts no more jobs. Running jobs continue.
 	DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error)
 }
@@ -136,6 +139,10 @@ type nodeServiceClient struct {
 
 func (c nodeServiceClient) ListNodes(ctx context.Context, in *v1.ListNodesRequest) (*v1.ListNodesResponse, error) {
 	return rpc.Call[*v1.ListNodesResponse](ctx, c.Client, "ListNodes", in)
+}
+
+func (c nodeServiceClient) GetNode(ctx context.Context, in *v1.GetNodeRequest) (*v1.NodeDetails, error) {
+	return rpc.Call[*v1.NodeDetails](ctx, c.Client, "GetNode", in)
 }
 
 func (c nodeServiceClient) DrainNode(ctx context.Context, in *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error) {
