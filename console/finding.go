@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	findShown = 20  // maximum number of search results
-	findRows  = 5   // maximum number of jobs with the same key, and of batches with the same name
-	findAmong = 500 // number of names that are compared, per type
+	findShown = 20   // maximum number of search results
+	findRows  = 5    // maximum number of jobs with the same key, and of batches with the same name
+	findAmong = 1000 // number of names that are compared, per type
 )
 
 // finding collects the hits of one search.
