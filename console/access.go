@@ -7,13 +7,15 @@ import (
 // auditPage shows the audit log.
 type auditPage struct {
 	Entries []*fairleadv1.AuditEntry
+	Period  *period
 	Next    string
 }
 
 func loadAudit(v *visit) (any, error) {
 	p := v.parameters()
+	period := p.period("")
 	request := &fairleadv1.ListAuditRequest{
-		Actor: p.text("actor"), Action: p.text("action"), Subject: p.text("subject"), From: p.time("from"), To: p.time("to"), PageSize: listRows, PageToken: p.page(),
+		Actor: p.text("actor"), Action: p.text("action"), Subject: p.text("subject"), From: period.starts(), To: period.ends(), PageSize: listRows, PageToken: p.page(),
 	}
 	if err := p.err(); err != nil {
 		return nil, err
@@ -22,7 +24,7 @@ func loadAudit(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &auditPage{Entries: found.GetItems(), Next: found.GetNextPageToken()}, nil
+	return &auditPage{Entries: found.GetItems(), Period: period, Next: found.GetNextPageToken()}, nil
 }
 
 func loadTokens(v *visit) (any, error) {

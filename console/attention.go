@@ -89,7 +89,7 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 	for _, kind := range commonKinds(failed.GetItems()) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
-			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
+			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind, "last", "1h"),
 			Remedy: v.T("Find the common cause of the errors, fix it, then run the jobs again."),
 			Acts:   []act{{Method: "CreateBulk", Href: v.bulkHref("retry", "state", "failed", "kind", kind, "finished_from", since), Label: v.T("Run all again")}},
 		})

@@ -137,23 +137,29 @@ func (v *visit) BatchBar(b *fairleadv1.Batch) segmented {
 // Hundredths formats a share as a number of percent.
 func (v *visit) Hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', -1, 64) }
 
-// findBatches finds batches by ID and by name.
-func findBatches(v *visit, query string) (hits []hit) {
-	add := func(b *fairleadv1.Batch) {
-		hits = append(hits, hit{Title: b.GetName(), What: v.T("batch %s", strconv.FormatInt(b.GetId(), 10)), Href: v.Href(batchPath(b.GetId()))})
+// findBatches finds batches by ID and by name: all batches with exactly the name, and the
+// newest ones with a similar name.
+func findBatches(v *visit, f *finding) error {
+	add := func(put func(title, what, href string), b *fairleadv1.Batch) {
+		put(b.GetName(), v.T("batch %s", text(b.GetId())), v.Href(batchPath(b.GetId())))
 	}
-	if id, is := number(query); is {
-		if found, err := v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id}); err == nil {
-			add(found)
+	if id, isNumber := number(f.query); isNumber {
+		batch, err := v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
+		if err := found(err); err != nil {
+			return err
+		}
+		if batch != nil {
+			add(f.exactly, batch)
 		}
 	}
-	if named, err := v.batches.ListBatches(v.ctx, &fairleadv1.ListBatchesRequest{Name: []string{query}, PageSize: findRows}); err == nil {
-		for _, b := range named.GetItems() {
-			add(b)
+	for _, request := range []*fairleadv1.ListBatchesRequest{{Name: []string{f.query}, PageSize: findRows}, {PageSize: findAmong}} {
+		list, err := v.batches.ListBatches(v.ctx, request)
+		if err := found(err); err != nil {
+			return err
+		}
+		for _, b := range list.GetItems() {
+			add(f.named, b)
 		}
 	}
-	return hits
+	return nil
 }
-
-// findRows limits the number of results with the same name.
-const findRows = 5

@@ -183,9 +183,9 @@ func TestABatchIsFoundByItsIdAndItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"1", "all red"} { // 1 is also a job
-		hits := findBatches(r.console.visit(request, who), query)
-		if len(hits) != 1 || hits[0].Href != "/batches/1" || hits[0].Title != "all red" {
-			t.Errorf("%s finds %v", query, hits)
+		found := &finding{query: query}
+		if err := findBatches(r.console.visit(request, who), found); err != nil || len(found.hits) == 0 || found.hits[0].Href != "/batches/1" || found.hits[0].Title != "all red" {
+			t.Errorf("%s finds %v, %v", query, found.hits, err)
 		}
 	}
 }

@@ -8,23 +8,44 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
+// bulkReads limits the number of API calls for one page of bulk actions.
+const bulkReads = 20
+
 // bulksPage is a page of bulk actions.
 type bulksPage struct {
-	Bulks []*fairleadv1.Bulk
-	Pages map[string]any
+	Bulks  []*fairleadv1.Bulk
+	Period *period // when they were created
+	Pages  map[string]any
 }
 
 func loadBulks(v *visit) (any, error) {
 	p := v.parameters()
+	page := &bulksPage{Period: p.period("")}
+	page.Period.Of = v.T("Created")
 	ask := &fairleadv1.ListBulksRequest{PageSize: listRows, PageToken: p.page()}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	found, err := v.bulks.ListBulks(v.ctx, ask)
-	if err != nil {
-		return nil, ofPage(err)
+	for range bulkReads { // the API lists bulk actions newest first, of all times
+		found, err := v.bulks.ListBulks(v.ctx, ask)
+		if err != nil {
+			return nil, ofPage(err)
+		}
+		ask.PageToken = found.GetNextPageToken()
+		for _, b := range found.GetItems() {
+			switch created := moment(b.GetCreatedAt()); {
+			case created.Before(page.Period.From):
+				ask.PageToken = "" // the others are older
+			case page.Period.has(created):
+				page.Bulks = append(page.Bulks, b)
+			}
+		}
+		if len(page.Bulks) > 0 || ask.PageToken == "" {
+			break
+		}
 	}
-	return &bulksPage{Bulks: found.GetItems(), Pages: v.further(found.GetNextPageToken())}, nil
+	page.Pages = v.further(ask.PageToken)
+	return page, nil
 }
 
 // bulkPage shows a bulk action and the jobs that it left unchanged.

@@ -39,7 +39,7 @@ type bulkButton struct{ Action, Href string }
 // bulkButtons returns the buttons of a list of jobs. A list with filters that only the
 // console supports has none, and neither has a list of all jobs in all states.
 func (v *visit) bulkButtons(f *jobFilter) (buttons []bulkButton) {
-	if f.text != "" || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.Id) > 0 || len(f.State) == 0 && !f.chooses() {
+	if f.text != "" || !f.finishedTo.IsZero() || f.downTo > 0 || f.atMost > 0 || f.Batch+f.Schedule > 0 || len(f.Id) > 0 || len(f.State) == 0 && !f.chooses() {
 		return nil
 	}
 	filter := filterQuery(filterOf(f.ListJobsRequest))

@@ -175,10 +175,11 @@ func (v *visit) WeekHeads() (heads []weekHead) {
 	return heads
 }
 
-func findCalendar(v *visit, query string) []hit {
-	calendar, err := v.calendars.GetCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: query})
-	if err != nil {
-		return nil
+// findCalendars finds calendars by name.
+func findCalendars(v *visit, f *finding) error {
+	list, err := v.calendars.ListCalendars(v.ctx, &fairleadv1.ListCalendarsRequest{})
+	for _, calendar := range list.GetItems() {
+		f.named(calendar.GetName(), v.T("calendar"), v.To("/calendars", calendar.GetName()))
 	}
-	return []hit{{Title: calendar.GetName(), What: v.T("calendar"), Href: v.To("/calendars", calendar.GetName())}}
+	return found(err)
 }

@@ -3,8 +3,6 @@ package console
 import (
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
@@ -13,9 +11,9 @@ import (
 // time, so it can be shared.
 type causePage struct {
 	Kind, Like string
-	Span       string
-	Spans      []runSpan
-	From, To   time.Time
+	Period     *period
+	Parent     string // link to all failures of the kind in the period
+	All        string // link to the list of jobs
 	Trend      trend
 	Ticks      []tick
 	Jobs       []*fairleadv1.Job // newest failed jobs with this cause
@@ -39,15 +37,10 @@ const (
 	causeTicks = 8
 )
 
-// causeSpans lists the periods of the page.
-var causeSpans = []struct {
-	name string
-	span time.Duration
-}{{"1h", time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour}}
-
-// causeHref returns the link to the page of a cause among the jobs of a list.
-func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest) string {
-	parameters := []any{"kind", kind, "like", like}
+// causeHref returns the link to the page of a cause among the jobs of a list, with the same
+// period.
+func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest, period *period) string {
+	parameters := append([]any{"kind", kind, "like", like}, period.parameters()...)
 	for _, tenant := range filter.GetTenant() {
 		parameters = append(parameters, "tenant", tenant)
 	}
@@ -59,30 +52,31 @@ func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest)
 
 func loadCause(v *visit) (any, error) {
 	p := v.parameters()
-	page := &causePage{Kind: p.text("kind"), Like: p.text("like"), Span: p.choice("span", "24h", "1h", "7d", "30d"), To: v.Now}
+	p.renamed("span", "last")
+	page := &causePage{Kind: p.text("kind"), Like: p.text("like"), Period: p.period("24h")}
 	filter := &fairleadv1.ListJobsRequest{State: []string{"failed"}, Kind: []string{page.Kind}, Tenant: p.texts("tenant"), Queue: p.texts("queue")}
-	for _, span := range causeSpans {
-		page.Spans = append(page.Spans, runSpan{Text: v.Dur(span.span), Href: v.Here("span", span.name), Current: span.name == page.Span})
-		if span.name == page.Span {
-			page.From = v.Now.Add(-span.span)
-		}
-	}
 	if page.Kind == "" || page.Like == "" {
 		p.refuse("kind", v.T("must be specified together with like; follow a link on the failures page"))
 	}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	filter.FinishedFrom = timestamppb.New(page.From)
+	filter.FinishedFrom, filter.To = page.Period.starts(), page.Period.ends() // a job that failed before the end was created before it
+	page.Parent = v.Href("/failures", append([]any{"kind", page.Kind}, page.Period.parameters()...)...)
 	chosen := filterQuery(filterOf(filter))
 	chosen.Set("like", page.Like)
 	page.Retry = v.Href("/new/bulk/retry", "filter", chosen.Encode())
+	chosen.Del("to")
+	if end := text(page.Period.ends()); end != "" {
+		chosen.Set("finished_to", end)
+	}
+	page.All = v.link("/jobs", chosen)
 	if err := page.look(v, filter); err != nil {
 		return nil, err
 	}
-	marks, step := ticksOf(page.From, page.To, causeTicks, v.Zone)
+	marks, step := ticksOf(page.Period.From, page.Period.To, causeTicks, v.Zone)
 	for _, at := range marks {
-		share := float64(at.Sub(page.From)) / float64(page.To.Sub(page.From))
+		share := float64(at.Sub(page.Period.From)) / float64(page.Period.To.Sub(page.Period.From))
 		page.Ticks = append(page.Ticks, tick{X: share * float64(largeTrend.width), Width: float64(largeTrend.width), Text: tickText(at, step)})
 	}
 	return page, nil
@@ -100,7 +94,7 @@ func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 		}
 		p.Looked += len(page.jobs)
 		for _, job := range page.jobs {
-			if cause.Of(job.GetError()) != p.Like {
+			if cause.Of(job.GetError()) != p.Like || !p.Period.has(moment(job.GetFinishedAt())) {
 				continue
 			}
 			p.Found++
@@ -129,7 +123,7 @@ func (p *causePage) look(v *visit, filter *fairleadv1.ListJobsRequest) error {
 			p.Last = at
 		}
 	}
-	p.Trend = newTrend(ended, p.From, p.To, largeTrend)
+	p.Trend = newTrend(ended, p.Period.From, p.Period.To, largeTrend)
 	return nil
 }
 

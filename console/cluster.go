@@ -94,3 +94,30 @@ func loadQueues(v *visit) (any, error) {
 	page.Kinds = kinds.GetItems()[:min(len(kinds.GetItems()), maxRows)]
 	return page, nil
 }
+
+// findQueues finds queues by name. Only viewers of all tenants see them.
+func findQueues(v *visit, f *finding) error {
+	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
+	for _, q := range queues.GetItems() {
+		f.named(q.GetName(), v.T("queue"), v.Href("/jobs", "queue", q.GetName()))
+	}
+	return found(err)
+}
+
+// findKinds finds kinds by name: those that nodes handle or that are paused, and those of
+// schedules. Viewers bound to tenants find only those of their schedules.
+func findKinds(v *visit, f *finding) error {
+	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
+	if err := found(err); err != nil {
+		return err
+	}
+	add := func(name string) { f.named(name, v.T("kind"), v.Href("/jobs", "kind", name)) }
+	for _, kind := range kinds.GetItems() {
+		add(kind.GetName())
+	}
+	schedules, err := v.schedules.ListSchedules(v.ctx, &fairleadv1.ListSchedulesRequest{PageSize: findAmong})
+	for _, s := range schedules.GetItems() {
+		add(s.GetJob().GetKind())
+	}
+	return found(err)
+}

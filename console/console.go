@@ -103,7 +103,7 @@ func (c *Console) route() {
 		handle("GET "+callbackPath, c.backFromProvider)
 	}
 	handle("POST /preferences", c.setPreferences)
-	handle("GET /find", c.find)
+	handle("GET /find", c.placed(c.find))
 	handle("GET /docs", c.reference("/docs"))
 	handle("GET /openapi.json", c.reference("/openapi.json"))
 	handle("GET /", c.notFound)

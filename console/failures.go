@@ -8,17 +8,15 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/cause"
 )
 
 const (
-	failureGroups  = 100            // maximum number of groups shown
-	failureTenants = 5              // maximum number of tenants listed per group
-	failureWindows = 20             // number of windows of windowJobs that a page reads
-	failureSpan    = 24 * time.Hour // period that the page covers by default
+	failureGroups  = 100 // maximum number of groups shown
+	failureTenants = 5   // maximum number of tenants listed per group
+	failureWindows = 20  // number of windows of windowJobs that a page reads
 )
 
 // failures groups the failed jobs of a period.
@@ -26,7 +24,7 @@ type failures struct {
 	Groups   []failureGroup
 	Cut      bool // whether there are more groups than shown
 	Filtered bool
-	From     time.Time // start of the period
+	Period   *period   // when the jobs failed
 	Jobs     int       // number of jobs read
 	Old      time.Time // creation time of the oldest of them
 	Search   *search   // progress while nothing has been found, otherwise nil
@@ -50,30 +48,27 @@ type failureGroup struct {
 
 func loadFailures(v *visit) (any, error) {
 	p := v.parameters()
+	p.renamed("finished_from", "from")
+	f := &failures{Period: p.period("24h"), Pages: map[string]any{"first": "", "next": ""}}
 	filter := &fairleadv1.ListJobsRequest{
-		State: []string{"failed"}, Kind: p.texts("kind"), Tenant: p.texts("tenant"), Queue: p.texts("queue"),
-		FinishedFrom: p.time("finished_from"), PageToken: p.text("page"),
+		State: []string{"failed"}, Kind: p.texts("kind"), Tenant: p.texts("tenant"), Queue: p.texts("queue"), PageToken: p.text("page"),
+		FinishedFrom: f.Period.starts(), To: f.Period.ends(), // a job that failed before the end was created before it
 	}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	f := &failures{Pages: map[string]any{"first": "", "next": ""}}
-	f.Filtered = len(filter.Kind)+len(filter.Tenant)+len(filter.Queue) > 0 || filter.FinishedFrom != nil
-	if filter.FinishedFrom == nil { // to the minute: a link keeps its meaning for as long
-		filter.FinishedFrom = timestamppb.New(v.Now.Add(-failureSpan).Truncate(time.Minute))
-	}
-	f.From = filter.FinishedFrom.AsTime()
+	f.Filtered = len(filter.Kind)+len(filter.Tenant)+len(filter.Queue) > 0 || f.Period.Last != "24h"
 	read, err := v.readFailures(filter)
 	if err != nil {
 		return nil, err
 	}
-	jobs := read.jobs
+	jobs := slices.DeleteFunc(read.jobs, func(job *fairleadv1.Job) bool { return !f.Period.has(moment(job.GetFinishedAt())) })
 	f.Groups, f.Jobs = groupFailures(jobs), len(jobs)
 	if filter.PageToken != "" {
 		f.Pages["first"] = v.Here()
 	}
 	if read.next != "" {
-		f.Pages["next"] = v.Here("finished_from", filter.FinishedFrom, "page", read.next)
+		f.Pages["next"] = v.Here("page", read.next)
 	}
 	if f.Jobs == 0 && read.next != "" {
 		if f.Search, err = v.searchOn(read, text(f.Pages["next"])); err != nil {
@@ -89,9 +84,9 @@ func loadFailures(v *visit) (any, error) {
 	from, to := endsOf(jobs)
 	for i := range f.Groups {
 		group := &f.Groups[i]
-		group.Count = count{N: group.jobs, Href: v.failuresOf(*group, jobs, filter), Tone: "bad"}
+		group.Count = count{N: group.jobs, Href: v.failuresOf(*group, jobs, filter, f.Period), Tone: "bad"}
 		group.Trend = newTrend(group.ended, from, to, smallTrend)
-		group.Href = v.causeHref(group.Kind, group.Like, filter)
+		group.Href = v.causeHref(group.Kind, group.Like, filter, f.Period)
 	}
 	return f, nil
 }
@@ -129,7 +124,7 @@ func endsOf(jobs []*fairleadv1.Job) (first, last time.Time) {
 
 // failuresOf returns the link to the list of exactly the jobs of a group: those of its kind
 // and cause within the window. It leaves out jobs created after the window was read.
-func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest) string {
+func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest, period *period) string {
 	var last time.Time
 	for _, job := range window { // IDs grow in the order of storing, which is nearly that of creation
 		if created := moment(job.GetCreatedAt()); created.After(last) {
@@ -138,7 +133,7 @@ func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter 
 	}
 	parameters := []any{
 		"state", "failed", "kind", group.Kind, "like", group.Like, "to", last.Add(time.Microsecond),
-		"down_to", window[len(window)-1].GetId(), "finished_from", filter.GetFinishedFrom(), "page", filter.GetPageToken(),
+		"down_to", window[len(window)-1].GetId(), "finished_from", filter.GetFinishedFrom(), "finished_to", period.ends(), "page", filter.GetPageToken(),
 	}
 	for _, tenant := range filter.GetTenant() {
 		parameters = append(parameters, "tenant", tenant)

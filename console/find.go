@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"connectrpc.com/connect"
 )
@@ -11,6 +10,7 @@ import (
 // hit is a search result.
 type hit struct {
 	Title, What, Href string
+	rank              rank
 }
 
 // Pages returns the navigation entries as search results.
@@ -23,50 +23,40 @@ func (v *visit) Pages() (all []hit) {
 	return all
 }
 
-// find serves the possible meanings of a search text: pages with such a title, and objects
-// with exactly that name. Enter opens the first one.
+// findPage is the search page.
+type findPage struct {
+	Query string
+	Hits  []hit
+}
+
+// find serves the results of a search: the list in the palette, or the search page. An exact
+// match of the page opens immediately. The palette opens the best match.
 func (c *Console) find(w http.ResponseWriter, r *http.Request) {
 	who, err := c.identify(r)
 	v := c.visit(r, who)
-	if connect.CodeOf(err) == connect.CodeUnauthenticated && r.Header.Get("HX-Request") != "" {
+	inPalette := r.Header.Get("HX-Request") != ""
+	if connect.CodeOf(err) == connect.CodeUnauthenticated && inPalette {
 		// Otherwise the palette of an open page would show the whole sign-in page.
 		c.render(w, http.StatusOK, "found", v.show([]hit{{Title: v.T("Sign in"), What: v.T("page"), Href: v.Href("/login")}}))
 		return
 	}
-	if err != nil {
+	var hits []hit
+	query := v.Get("q")
+	if err == nil {
+		hits, err = v.search(query)
+	}
+	switch {
+	case err != nil:
 		c.refuse(w, v, err)
-		return
-	}
-	hits := v.hits(v.Get("q"))
-	if r.Header.Get("HX-Request") == "" && len(hits) > 0 {
+	case inPalette:
+		c.render(w, http.StatusOK, "found", v.show(hits))
+	case len(hits) == 0:
+		c.render(w, http.StatusNotFound, "find", v.show(findPage{Query: query}))
+	case query != "" && (hits[0].rank == rankExact || v.Get("open") == "first"):
 		http.Redirect(w, r, hits[0].Href, http.StatusSeeOther)
-		return
+	default:
+		c.render(w, http.StatusOK, "find", v.show(findPage{query, hits}))
 	}
-	if r.Header.Get("HX-Request") == "" {
-		c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("No results.")}))
-		return
-	}
-	c.render(w, http.StatusOK, "found", v.show(hits))
-}
-
-func (v *visit) hits(query string) (all []hit) {
-	if query == "" {
-		return v.Pages()
-	}
-	for _, find := range finders {
-		all = append(all, find(v, query)...)
-	}
-	for _, page := range v.Pages() {
-		if strings.Contains(strings.ToLower(page.Title), strings.ToLower(query)) {
-			all = append(all, page)
-		}
-	}
-	return all
-}
-
-// finders search for objects by their exact name or ID.
-var finders = []func(v *visit, query string) []hit{
-	findJob, findSchedule, findCalendar, findBatches, findSweeps, findTenant, findNode,
 }
 
 // number parses an ID.

@@ -20,16 +20,12 @@ const (
 	holdLabels = 330.0
 )
 
-// holdSpans lists the periods of the page; the first is the default. The page offers them
-// by length.
-var holdSpans = []string{"24h", "1h", "6h", "7d"}
-
 // holdsPage shows what held work back over a period.
 type holdsPage struct {
-	From, To time.Time
+	Period   *period
+	From, To time.Time // ends of the chart
 	Since    time.Time // start of the records; zero = none
 	Short    bool      // whether Since is later than the requested start
-	Spans    []runSpan
 	Causes   []heldBack
 	Codes    []string // occurring codes, in the order of the first row with each
 	More     bool     // whether some holds are not drawn
@@ -63,16 +59,13 @@ func (p *holdsPage) Height() float64 { return holdTop + causeStep*float64(len(p.
 
 func loadHolds(v *visit) (any, error) {
 	p := v.parameters()
-	last := p.choice("last", holdSpans...)
+	period := p.period("24h")
 	ask := &fairleadv1.ListHoldsRequest{Queue: p.text("queue"), Tenant: p.text("tenant"), Kind: p.text("kind"), PageSize: holdRows}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	page := &holdsPage{To: v.Now, From: v.Now.Add(-spanOf(last))}
-	for _, span := range slices.SortedFunc(slices.Values(holdSpans), func(a, b string) int { return cmp.Compare(spanOf(a), spanOf(b)) }) {
-		page.Spans = append(page.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
-	}
-	ask.From = timestamppb.New(page.From.Truncate(time.Minute))
+	page := &holdsPage{Period: period, From: period.From, To: period.To}
+	ask.From, ask.To = timestamppb.New(page.From.Truncate(time.Minute)), period.ends()
 	var holds []*fairleadv1.Hold
 	for range holdPages {
 		found, err := v.holds.ListHolds(v.ctx, ask)
@@ -87,18 +80,10 @@ func loadHolds(v *visit) (any, error) {
 	}
 	if page.Since.After(page.From) { // nothing is recorded before that time
 		page.From, page.Short = page.Since, true
+		page.To = page.From.Add(max(page.To.Sub(page.From), leastSpan))
 	}
 	page.draw(v, holds)
 	return page, nil
-}
-
-// spanOf parses a period such as 1h or 7d.
-func spanOf(written string) time.Duration {
-	if days, found := strings.CutSuffix(written, "d"); found {
-		return time.Duration(integer(days)) * 24 * time.Hour
-	}
-	span, _ := time.ParseDuration(written) // one of a fixed list, so valid
-	return span
 }
 
 // draw creates a row for each cause, those that lasted longest first.

@@ -198,15 +198,23 @@ func firstStart(job *fairleadv1.Job, attempts []*fairleadv1.Attempt) time.Time {
 	return time.Time{}
 }
 
-// findJob finds a job by ID.
-func findJob(v *visit, query string) []hit {
-	id, isNumber := number(strings.TrimPrefix(query, "#"))
-	if !isNumber {
-		return nil
+// findJobs finds a job by ID, and the newest jobs with a key.
+func findJobs(v *visit, f *finding) error {
+	add := func(job *fairleadv1.Job) {
+		f.exactly("#"+text(job.GetId())+" "+job.GetKind(), v.T("job"), v.To("/jobs", job.GetId()))
 	}
-	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
-	if err != nil {
-		return nil // not found, or not visible to this viewer
+	if id, isNumber := number(strings.TrimPrefix(f.query, "#")); isNumber {
+		job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+		if err := found(err); err != nil {
+			return err
+		}
+		if job != nil {
+			add(job)
+		}
 	}
-	return []hit{{Title: "#" + text(id) + " " + job.GetKind(), What: v.T("job"), Href: v.To("/jobs", id)}}
+	keyed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{Key: f.query, PageSize: findRows})
+	for _, job := range keyed.GetItems() {
+		add(job)
+	}
+	return found(err)
 }

@@ -155,7 +155,7 @@ func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
 	}
 	r.enqueue(jobsOf(2*tabCount+1, fairlead.Job{Kind: "noop"})...)
 	r.enqueue(jobsOf(7, fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)})...)
-	for path, want := range map[string]int{"/jobs": 1, "/jobs?kind=noop": 1, "/jobs?kind=noop&from=2020-01-01": 2} { // live jobs of a kind are counted in full
+	for path, want := range map[string]int{"/jobs": 1, "/jobs?kind=noop": 1, "/jobs?kind=noop&from=2020-01-01T00:00:00Z": 2} { // live jobs of a kind are counted in full
 		if _, stopped := r.countsHold(path); stopped != want {
 			t.Errorf("%s: %d counts stopped, want %d", path, stopped, want)
 		}
@@ -233,12 +233,12 @@ func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
 	page := r.page(http.StatusOK, "/failures")
 	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "550 failed jobs since:", `href="/tenants/acme"`)
 	r.hides(page, "data-next")
-	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01": 3} {
+	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01T00:00:00Z": 3} {
 		if counts, _ := r.countsHold(path); counts != want {
 			t.Errorf("%s has %d groups, want %d", path, counts, want)
 		}
 	}
-	r.shows(r.page(http.StatusOK, "/failures?finished_from=2100-01-01"), "0 failed jobs since:", "No matching failures")
+	r.shows(r.page(http.StatusOK, "/failures?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"), "0 jobs failed in this period.", "No matching failures")
 	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No matching failures")
 }
 
@@ -262,7 +262,8 @@ func TestParametersThatCannotBeReadAreNamed(t *testing.T) {
 		"/jobs?colour=red":                    "colour: is not a parameter of this page",
 		"/jobs?page=xyz":                      "page: is not a valid page token",
 		"/jobs/1?colour=red":                  "colour: is not a parameter of this page",
-		"/failures?finished_from=1":           "finished_from: must be a time",
+		"/failures?finished_from=1":           "from: must be a time",
+		"/failures?from=2100-01-01":           "from: must be in the past",
 		"/failures?state=ready":               "state: is not a parameter of this page",
 		"/runs?by=colour":                     "by: must be one of queue, tenant, node, schedule",
 		"/runs?last=2h":                       "last: must be one of",

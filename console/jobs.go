@@ -3,6 +3,7 @@ package console
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -26,6 +27,7 @@ type jobList struct {
 	Jobs     []*fairleadv1.Job
 	Tabs     []jobTab
 	States   []string // selected states
+	Period   *period  // when the jobs were created
 	Filtered bool     // whether there are filters other than the state
 	AtMost   bool     // whether the list ends where a count stopped
 	Window   *jobWindow
@@ -49,14 +51,18 @@ type jobTab struct {
 // jobFilter contains the filters in the parameters.
 type jobFilter struct {
 	*fairleadv1.ListJobsRequest
-	text, like string // text in the error, which requires reading the jobs
-	downTo     int64  // smallest job ID
+	period     *period // when the jobs were created
+	text, like string  // text in the error, which requires reading the jobs
+	finishedTo time.Time
+	downTo     int64 // smallest job ID
 	atMost     int64
 }
 
 // looks reports whether the filter requires reading jobs, because the API does not support
 // it.
-func (f *jobFilter) looks() bool { return f.text != "" || f.like != "" || f.downTo > 0 }
+func (f *jobFilter) looks() bool {
+	return f.text != "" || f.like != "" || f.downTo > 0 || !f.finishedTo.IsZero()
+}
 
 // ofFailures reports whether the filter selects jobs that the failures page reads.
 func (f *jobFilter) ofFailures() bool {
@@ -73,6 +79,8 @@ func (f *jobFilter) matches(job *fairleadv1.Job) bool {
 	switch {
 	case job.GetId() < f.downTo:
 		return false
+	case !f.finishedTo.IsZero() && (job.GetFinishedAt() == nil || !moment(job.GetFinishedAt()).Before(f.finishedTo)):
+		return false
 	case f.text != "" && !strings.Contains(strings.ToLower(job.GetError()), strings.ToLower(f.text)):
 		return false
 	}
@@ -82,11 +90,14 @@ func (f *jobFilter) matches(job *fairleadv1.Job) bool {
 // jobFilter reads the parameters of the list of jobs.
 func (v *visit) jobFilter() (*jobFilter, error) {
 	p := v.parameters()
-	f := &jobFilter{ListJobsRequest: &fairleadv1.ListJobsRequest{
+	created := p.period("")
+	created.Of = v.T("Created")
+	f := &jobFilter{period: created, ListJobsRequest: &fairleadv1.ListJobsRequest{
 		State: p.texts("state"), Kind: p.texts("kind"), Queue: p.texts("queue"), Tenant: p.texts("tenant"), Key: p.text("key"),
-		Batch: p.number("batch"), Schedule: p.number("schedule"), From: p.time("from"), To: p.time("to"), FinishedFrom: p.time("finished_from"),
+		Batch: p.number("batch"), Schedule: p.number("schedule"), From: created.starts(), To: created.ends(), FinishedFrom: p.time("finished_from"),
 		Id: p.numbers("id"), PageToken: p.text("page"),
 	}}
+	f.finishedTo = moment(p.time("finished_to"))
 	f.text, f.like, f.downTo, f.atMost = p.text("text"), p.text("like"), p.number("down_to"), p.number("at_most")
 	for _, state := range f.State {
 		if !slices.Contains(jobStates, state) {
@@ -107,7 +118,7 @@ func loadJobs(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &jobList{States: f.State, Like: f.like, AtMost: f.atMost > 0, Filtered: f.chooses()}
+	list := &jobList{Period: f.period, States: f.State, Like: f.like, AtMost: f.atMost > 0, Filtered: f.chooses()}
 	var page foundJobs
 	if f.looks() {
 		list.Window, page, err = v.lookThrough(f)
@@ -202,6 +213,9 @@ type jobWindow struct {
 func (v *visit) lookThrough(f *jobFilter) (*jobWindow, foundJobs, error) {
 	w := &jobWindow{}
 	filter := proto.CloneOf(f.ListJobsRequest)
+	if filter.To == nil && !f.finishedTo.IsZero() {
+		filter.To = timestamppb.New(f.finishedTo) // jobs are created before they finish
+	}
 	var found []*fairleadv1.Job
 	windows := windowsOfPage
 	if f.ofFailures() {

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"connectrpc.com/connect"
@@ -95,25 +97,29 @@ func (v *visit) nodeLink(names map[int64]string, id int64) link {
 	return to
 }
 
-// foundNodes limits the number of nodes in search results.
-const foundNodes = 5
-
-// findNode finds nodes by ID or name, live nodes first.
-func findNode(v *visit, query string) (all []hit) {
-	if v.Bound() {
-		return nil
-	}
+// findNodes finds nodes by ID or name: of the nodes with the same name, a live one or the
+// newest. Only viewers of all tenants see them.
+func findNodes(v *visit, f *finding) error {
 	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
-	if err != nil {
-		return nil
-	}
-	for _, dead := range []bool{false, true} {
-		for _, node := range nodes.GetItems() {
-			matches := node.GetName() == query || text(node.GetId()) == query
-			if matches && node.GetDead() == dead && len(all) < foundNodes {
-				all = append(all, hit{Title: nodeTitle(node), What: v.T("node"), Href: v.To("/nodes", node.GetId())})
-			}
+	items := slices.SortedFunc(slices.Values(nodes.GetItems()), func(a, b *fairleadv1.Node) int {
+		switch {
+		case a.GetDead() == b.GetDead():
+			return cmp.Compare(b.GetId(), a.GetId())
+		case a.GetDead():
+			return 1
+		}
+		return -1
+	})
+	named := map[string]bool{}
+	for _, node := range items {
+		href := v.To("/nodes", node.GetId())
+		if text(node.GetId()) == f.query {
+			f.exactly(nodeTitle(node), v.T("node"), href)
+		}
+		if !named[node.GetName()] {
+			f.named(node.GetName(), v.T("node"), href)
+			named[node.GetName()] = true
 		}
 	}
-	return all
+	return found(err)
 }

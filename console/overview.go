@@ -13,8 +13,8 @@ import (
 type overview struct {
 	Running, Waiting, Ready, Parked, Scheduled, Failed count
 	Usage                                              *fairleadv1.Usage
-	Figures, Series                                    string // data of the chart of starts
-	Spans                                              []runSpan
+	Figures, Series                                    string  // data of the chart of starts
+	Period                                             *period // of the chart of starts
 	Nodes                                              []*fairleadv1.Node
 	Tenants                                            []*fairleadv1.Usage
 	AllTenants                                         int
@@ -34,7 +34,7 @@ const (
 
 func loadOverview(v *visit) (any, error) {
 	p := v.parameters()
-	last := p.choice("last", throughputSpans...)
+	period := p.period("1h")
 	if err := p.err(); err != nil {
 		return nil, err
 	}
@@ -43,13 +43,10 @@ func loadOverview(v *visit) (any, error) {
 		return nil, err
 	}
 	total := v.totals(stats)
-	o := &overview{Usage: total, AllTenants: len(stats.GetTenants()), usages: stats.GetTenants()}
-	for _, span := range throughputSpans {
-		o.Spans = append(o.Spans, runSpan{Text: v.Dur(spanOf(span)), Href: v.Here("last", span), Current: span == last})
-	}
+	o := &overview{Usage: total, Period: period, AllTenants: len(stats.GetTenants()), usages: stats.GetTenants()}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
-	if o.Figures, o.Series, err = v.throughput(total, spanOf(last)); err != nil {
+	if o.Figures, o.Series, err = v.throughput(total, period); err != nil {
 		return nil, err
 	}
 	o.Tenants = slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int {

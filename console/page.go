@@ -24,6 +24,10 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request, s *screen) {
 		c.refuse(w, v, err)
 		return
 	}
+	if v.moved {
+		http.Redirect(w, r, v.link(v.Path, v.Query), http.StatusSeeOther)
+		return
+	}
 	v.Notice = c.takeNotice(w, r)
 	shown := v.show(data)
 	shown.Screen = s

@@ -14,37 +14,26 @@ const (
 	runJobs    = 500 // number of jobs read for a chart
 	namedFew   = 30  // number of schedules whose names are looked up
 	ganttTicks = 8
-	leastSpan  = 10 * time.Millisecond
 	mostSpan   = 366 * 24 * time.Hour
 )
-
-// spans lists the offered periods up to now; the first is the default.
-var spans = []string{"15m", "5m", "1h", "6h"}
 
 // groupings lists the properties to group bars by; the first is the default.
 var groupings = []string{"queue", "tenant", "node", "schedule"}
 
 // runs shows the jobs that ran in a period.
 type runs struct {
-	Chart    *gantt
-	From, To time.Time
-	Rolling  string // length of a period that ends now
-	By       string
-	More     bool      // whether some jobs are not drawn
-	Bars     *runBars  // numbers of all jobs; nil if all are drawn
-	Drawn    time.Time // jobs created earlier are not drawn
-	Ticks    []tick
-	States   []string // occurring states
-	ZoomOut  string
-	Spans    []runSpan
-	nodes    map[string]int64 // newest nodes by name, if grouped by node
-	now      time.Time
-}
-
-// runSpan links to a period up to now.
-type runSpan struct {
-	Text, Href string
-	Current    bool
+	Chart   *gantt
+	Period  *period
+	By      string
+	More    bool      // whether some jobs are not drawn
+	Bars    *runBars  // numbers of all jobs; nil if all are drawn
+	Drawn   time.Time // jobs created earlier are not drawn
+	Ticks   []tick
+	States  []string // occurring states
+	ZoomOut string
+	Jobs    string           // link to the list of jobs created in the period
+	nodes   map[string]int64 // newest nodes by name, if grouped by node
+	now     time.Time
 }
 
 // Empty reports whether no jobs ran.
@@ -73,18 +62,17 @@ func (r *runs) Now() float64 {
 
 func loadRuns(v *visit) (any, error) {
 	p := v.parameters()
-	last, by := p.choice("last", spans...), p.choice("by", groupings...)
-	from, to := p.time("from"), p.time("to")
+	by, period := p.choice("by", groupings...), p.period("15m")
 	tenants, queues, kinds := p.texts("tenant"), p.texts("queue"), p.texts("kind")
+	if period.To.Sub(period.From) > mostSpan {
+		p.refuse("from", v.T("must be at most 366 days before to"))
+	}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	r := &runs{By: by, now: v.Now}
-	if err := v.choose(r, from, to, last, v.Now); err != nil {
-		return nil, err
-	}
+	r := &runs{By: by, Period: period, now: v.Now}
 	filter := &fairleadv1.ListJobsRequest{Tenant: tenants, Queue: queues, Kind: kinds}
-	jobs, more, err := v.ranBetween(r.From, r.To, filter)
+	jobs, more, err := v.ranBetween(r.Period.From, r.Period.To, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +80,12 @@ func loadRuns(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"), more)
+	r.More, r.Chart = more, layGantt(bars, r.Period.From, r.Period.To, v.T("others"), more)
 	if more {
 		if r.Bars, err = v.runBarsOf(r.Chart, filter); err != nil {
 			return nil, err
 		}
-		r.Drawn = oldestOf(jobs, r.To)
+		r.Drawn = oldestOf(jobs, r.Period.To)
 	}
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
@@ -133,48 +121,23 @@ func (v *visit) UndrawnTitle(drawn time.Time) string {
 	return v.T("Not drawn: jobs created before %s", v.clock(drawn))
 }
 
-// choose sets the period: the given one, or the last one of a length.
-func (v *visit) choose(r *runs, from, to *timestamppb.Timestamp, last string, now time.Time) error {
-	length, err := time.ParseDuration(last)
-	if err != nil {
-		return err
-	}
-	if from == nil && to == nil {
-		r.Rolling = last
-	}
-	r.To = now
-	if to != nil {
-		r.To = to.AsTime()
-	}
-	r.From = r.To.Add(-length)
-	if from != nil {
-		r.From = from.AsTime()
-	}
-	switch length := r.To.Sub(r.From); {
-	case length < leastSpan:
-		return refuse("to", v.T("must be at least 10ms after from"))
-	case length > mostSpan:
-		return refuse("from", v.T("must be at most 366 days before to"))
-	}
-	return nil
-}
-
 // ways sets the links above the chart.
 func (v *visit) ways(r *runs) {
-	half := r.To.Sub(r.From) / 2
-	from, to := r.From.Add(-half), r.To.Add(half)
+	half := r.Period.To.Sub(r.Period.From) / 2
+	from, to := r.Period.From.Add(-half), r.Period.To.Add(half)
 	if to.After(v.Now) {
 		from, to = from.Add(v.Now.Sub(to)), v.Now
 	}
 	if 4*half <= mostSpan {
 		r.ZoomOut = v.Here("from", from.Truncate(time.Millisecond), "to", to.Truncate(time.Millisecond))
 	}
-	for _, name := range []string{"5m", "15m", "1h", "6h"} {
-		length, _ := time.ParseDuration(name) // the names are constants
-		r.Spans = append(r.Spans, runSpan{
-			Text: v.T("Last %s", v.Dur(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
-		})
+	parameters := r.Period.parameters()
+	for _, name := range []string{"kind", "queue", "tenant"} {
+		for _, value := range v.All(name) {
+			parameters = append(parameters, name, value)
+		}
 	}
+	r.Jobs = v.Href("/jobs", parameters...)
 }
 
 // ranBetween reads the jobs that ran in a period: those still running, and those that have
@@ -211,7 +174,7 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // the due time of a retry is not stored
 			bar.Waits = due
 		}
-		if bar.Ends.Before(r.From) { // ended between two reads
+		if bar.Ends.Before(r.Period.From) { // ended between two reads
 			continue
 		}
 		bars = append(bars, bar)

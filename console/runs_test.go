@@ -1,15 +1,12 @@
 package console
 
 import (
-	"fmt"
 	"html"
 	"net/http"
 	"net/url"
 	"regexp"
 	"testing"
 	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -51,28 +48,15 @@ func TestAChartSaysThatItDoesNotHoldAllJobs(t *testing.T) {
 	r.hides(r.page(http.StatusOK, "/runs?kind=other"), "the chart below shows the latest 500")
 }
 
-func TestASpanIsChosenByItsEndsOrItsLength(t *testing.T) {
-	for _, test := range []struct {
-		from, to int // seconds after noon; zero: not given
-		want     string
-	}{
-		{0, 0, "11:45:00 12:00:00 15m"},
-		{-60, 0, "11:59:00 12:00:00 "},
-		{0, -3600, "10:45:00 11:00:00 "},
-		{-7200, -3600, "10:00:00 11:00:00 "},
-	} {
-		given := func(seconds int) *timestamppb.Timestamp {
-			if seconds == 0 {
-				return nil
-			}
-			return after(seconds)
-		}
-		r := &runs{}
-		if err := (&visit{}).choose(r, given(test.from), given(test.to), "15m", noon); err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(r.From.Format("15:04:05"), " ", r.To.Format("15:04:05"), " ", r.Rolling); got != test.want {
-			t.Errorf("from %d to %d is %s, want %s", test.from, test.to, got, test.want)
+func TestRunsLeadToTheJobsOfTheirPeriod(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "noop", Tenant: "acme"}, &fairlead.Job{Kind: "noop", Tenant: "globex"})
+	link := regexp.MustCompile(`id="runs-jobs" href="([^"]*)"`)
+	for query, want := range map[string]int{"last=1h&tenant=acme": 1, "last=1h": 2, "from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z": 0} {
+		to := html.UnescapeString(link.FindStringSubmatch(r.page(http.StatusOK, "/runs?"+query))[1])
+		if rows := r.listed(to); len(rows) != want {
+			t.Errorf("%s leads to %s with %d jobs, want %d", query, to, len(rows), want)
 		}
 	}
+	r.shows(r.page(http.StatusOK, "/?last=6h"), `href="/runs?last=6h"`)
 }

@@ -129,10 +129,18 @@ func (v *visit) noNext(s *fairleadv1.Schedule) string {
 	return v.T("none (the schedule has ended)")
 }
 
-func findSchedule(v *visit, query string) []hit {
-	s, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: query})
-	if err != nil {
-		return nil
+// findSchedules finds schedules by name or ID.
+func findSchedules(v *visit, f *finding) error {
+	exact, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: f.query})
+	if err := found(err); err != nil {
+		return err
 	}
-	return []hit{{Title: s.GetName(), What: v.T("schedule"), Href: v.To("/schedules", s.GetId())}}
+	if exact != nil {
+		f.exactly(exact.GetName(), v.T("schedule"), v.To("/schedules", exact.GetId()))
+	}
+	list, err := v.schedules.ListSchedules(v.ctx, &fairleadv1.ListSchedulesRequest{PageSize: findAmong})
+	for _, s := range list.GetItems() {
+		f.named(s.GetName(), v.T("schedule"), v.To("/schedules", s.GetId()))
+	}
+	return found(err)
 }

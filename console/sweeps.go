@@ -88,11 +88,18 @@ func (v *visit) Plain(address string) string { return withoutUserinfo(address) }
 // slashes.
 func sweepPath(s *fairleadv1.Sweep) string { return "/sweeps/" + s.GetId() }
 
-// findSweeps finds a sweep by ID or name.
-func findSweeps(v *visit, query string) []hit {
-	found, err := v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: query})
-	if err != nil {
-		return nil
+// findSweeps finds sweeps by ID and by name.
+func findSweeps(v *visit, f *finding) error {
+	exact, err := v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: f.query})
+	if err := found(err); err != nil {
+		return err
 	}
-	return []hit{{Title: found.GetName(), What: v.T("sweep %s", found.GetId()), Href: v.Href(sweepPath(found))}}
+	if exact != nil {
+		f.exactly(exact.GetName(), v.T("sweep %s", exact.GetId()), v.Href(sweepPath(exact)))
+	}
+	list, err := v.sweeps.ListSweeps(v.ctx, &fairleadv1.ListSweepsRequest{PageSize: findAmong})
+	for _, s := range list.GetItems() {
+		f.named(s.GetName(), v.T("sweep %s", s.GetId()), v.Href(sweepPath(s)))
+	}
+	return found(err)
 }

@@ -146,9 +146,39 @@ func (v *visit) idleTenant(name string, notFound error) (*fairleadv1.Usage, erro
 // Paused reports whether the tenant is paused.
 func (p *tenantPage) Paused() bool { return p.Usage.GetPaused() || p.Declared.GetPaused() }
 
-func findTenant(v *visit, query string) []hit {
-	if _, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: query}); err != nil {
-		return nil
+// findTenants finds tenants by name: tenants with live jobs, and declared tenants.
+func findTenants(v *visit, f *finding) error {
+	add := func(put func(title, what, href string), name string) {
+		put(name, v.T("tenant"), v.To("/tenants", name))
 	}
-	return []hit{{Title: query, What: v.T("tenant"), Href: v.To("/tenants", query)}}
+	exact, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: f.query})
+	if err := found(err); err != nil {
+		return err
+	}
+	if exact != nil {
+		add(f.exactly, exact.GetName())
+	}
+	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
+	if err := found(err); err != nil {
+		return err
+	}
+	for _, usage := range stats.GetTenants() {
+		add(f.named, usage.GetTenant())
+	}
+	declared, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{PageSize: findAmong})
+	for _, tenant := range declared.GetItems() {
+		add(f.named, tenant.GetName())
+	}
+	return found(err)
+}
+
+// findLimits finds limits by their scope. Only viewers of all tenants see them.
+func findLimits(v *visit, f *finding) error {
+	limits, err := v.limits.ListLimits(v.ctx, &fairleadv1.ListLimitsRequest{})
+	for _, limit := range limits.GetItems() {
+		if !strings.HasPrefix(limit.GetScope(), "tenant:") { // set on the page of the tenant
+			f.named(limit.GetScope(), v.T("limit"), v.Href("/tenants")+"#limit-"+v.Escape(limit.GetScope()))
+		}
+	}
+	return found(err)
 }

@@ -9,25 +9,22 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// throughputSpans are the spans of the chart on the overview; the first is the default.
-var throughputSpans = []string{"30m", "6h", "24h"}
-
 // throughputPoints bounds the points of a chart: the samples of longer spans are averaged.
 const throughputPoints = 360
 
 // throughput returns the figures for a chart of starts and running jobs. For the whole
 // cluster these are recorded, whether or not a page is open; for the tenants of a bound
 // viewer, the console remembers the numbers already shown.
-func (v *visit) throughput(total *fairleadv1.Usage, span time.Duration) (figures, series string, err error) {
+func (v *visit) throughput(total *fairleadv1.Usage, period *period) (figures, series string, err error) {
 	if v.Bound() {
 		return v.watchedThroughput("", total)
 	}
-	history, err := v.system.GetStatsHistory(v.ctx, &fairleadv1.GetStatsHistoryRequest{From: timestamppb.New(v.Now.Add(-span)), To: timestamppb.New(v.Now)})
+	history, err := v.system.GetStatsHistory(v.ctx, &fairleadv1.GetStatsHistoryRequest{From: timestamppb.New(period.From), To: timestamppb.New(period.To)})
 	if err != nil {
 		return "", "", err
 	}
-	step := max(history.GetEvery().AsDuration(), span/throughputPoints)
-	columns := averageSamples(history.GetItems(), v.Now.Add(-span), v.Now, step)
+	step := max(history.GetEvery().AsDuration(), period.To.Sub(period.From)/throughputPoints)
+	columns := averageSamples(history.GetItems(), period.From, period.To, step)
 	raw, err := json.Marshal(columns)
 	if err != nil {
 		return "", "", err

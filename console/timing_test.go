@@ -3,6 +3,7 @@ package console
 import (
 	"regexp"
 	"testing"
+	"time"
 )
 
 func TestTimingsAreSaidInTheLanguageOfTheViewer(t *testing.T) {
@@ -45,7 +46,7 @@ func TestATimingIsTranslatedAsAWholeOrNotAtAll(t *testing.T) {
 func TestLengthsOfTimeAreSaidInTheLanguageOfTheViewer(t *testing.T) {
 	latin := regexp.MustCompile(`[A-Za-z ]`)
 	for _, english := range []string{"0s", "340ms", "1.5s", "12s", "3m5s", "2h10m", "100h"} {
-		length := spanOf(english)
+		length, _ := time.ParseDuration(english)
 		zh := (&visit{Lang: "zh"}).Dur(length)
 		if latin.MatchString(zh) {
 			t.Errorf("%s is %q", english, zh)

@@ -18,6 +18,7 @@ type visit struct {
 	request *http.Request
 	posted  url.Values // submitted form; nil = none
 	garbled bool       // whether a submitted file cannot be read
+	moved   bool       // whether Query was changed to mean the same for all viewers
 	Notice  string     // message about the action on the previous page
 
 	Path  string // below the prefix, with escapes: names may contain slashes

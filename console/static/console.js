@@ -116,7 +116,11 @@
     palette.showModal();
     document.getElementById("palette-text").select();
   };
-  document.getElementById("find")?.addEventListener("click", open);
+  document.getElementById("find")?.addEventListener("click", event => {
+    if (!palette || event.ctrlKey || event.metaKey || event.shiftKey) return; // the search page opens in another tab
+    event.preventDefault();
+    open();
+  });
   document.addEventListener("keydown", event => {
     const typing = event.target.closest?.("input, textarea, select");
     if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing)) {
