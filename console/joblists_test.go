@@ -286,7 +286,7 @@ func TestAViewerBoundToATenantSeesNothingOfOthers(t *testing.T) {
 	for _, path := range []string{"/jobs", "/failures", "/runs", "/runs?by=node", "/runs?by=schedule", "/jobs/" + fmt.Sprint(own.ID)} {
 		page := r.page(http.StatusOK, path, bound...)
 		r.shows(page, "mail")
-		r.hides(page, "globex", "bill", "/jobs/"+fmt.Sprint(others.ID), `href="/nodes"`)
+		r.hides(page, "globex", "bill", "/jobs/"+fmt.Sprint(others.ID), `href="/nodes`)
 	}
 	r.page(http.StatusNotFound, "/jobs/"+fmt.Sprint(others.ID), bound...)
 	if counts, _ := r.countsHold("/jobs", bound...); counts != 1+len(jobStates) {
