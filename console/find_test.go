@@ -75,7 +75,7 @@ func TestNodesAreFound(t *testing.T) {
 	r.enqueue(&fairlead.Job{Kind: "noop"})
 	r.run()
 	r.await(1)
-	if got := r.finds("her"); !slices.Equal(got, []string{"/nodes#node-1"}) {
+	if got := r.finds("her"); !slices.Equal(got, []string{"/nodes/1"}) {
 		t.Errorf("a part of the name finds %q", got)
 	}
 }

@@ -74,7 +74,7 @@ func TestNodesAreFoundByNameAndOnlyByViewersOfAllTenants(t *testing.T) {
 			t.Errorf("%s leads to %d, %q", query, answer.StatusCode, answer.Header.Get("Location"))
 		}
 	}
-	r.page(http.StatusNotFound, "/find?q=east", sessionCookie, bound)
+	r.hides(r.page(http.StatusOK, "/find?q=east", sessionCookie, bound), "/nodes/1")
 	r.page(http.StatusForbidden, "/nodes/1", sessionCookie, bound)
 	r.hides(r.page(http.StatusOK, "/nodes/1", sessionCookie, all), "/drain?next=") // a viewer may not
 }
