@@ -167,6 +167,6 @@ func TestAJobPageShowsTheCallOfTheLastAttempt(t *testing.T) {
 	r.run()
 	r.await(1)
 	page := r.jobPage(job)
-	r.shows(page, "status 200", "welcome at last", "429")
+	r.shows(page, "status 200", "welcome at last", "429", `<a href="#job-call">HTTP call</a>`)
 	r.hides(page, "status 429")
 }
