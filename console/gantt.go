@@ -14,7 +14,8 @@ const (
 	runHeight    = 6.0 // height of the bar of a run
 	failedHeight = 11.0
 	groupGap     = 8.0
-	smallBar     = 2.0 // narrower bars are merged
+	foldWidth    = 76.0 // width of the folded beginning
+	smallBar     = 2.0  // narrower bars are merged
 	bucketWidth  = 4.0
 	mostLanes    = 24 // per group; bars that do not fit are merged
 	mostGroups   = 40

@@ -19,9 +19,8 @@ const attemptRows = 100
 type jobPage struct {
 	Job        *fairleadv1.Job
 	Why        *why // nil = nothing to explain
-	Timeline   []stretch
+	Timeline   *jobTimeline
 	Waited     *waited // nil = it has not waited
-	Summary    string  // description of the timeline in words
 	Attempts   []*fairleadv1.Attempt
 	FirstStart time.Time // start of the first attempt; zero if it has none or it is not recorded
 	Earlier    bool      // whether there were more attempts than listed
@@ -50,8 +49,6 @@ func loadJob(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Timeline = layTimeline(phasesOf(job, attempts.GetItems(), v.Now), timelineWidth)
-	p.Summary = v.summary(p.Timeline)
 	p.FirstStart = firstStart(job, attempts.GetItems())
 	p.Attempts = slices.Clone(attempts.GetItems())
 	if n := len(p.Attempts) - attemptRows; n > 0 {
@@ -67,15 +64,11 @@ func loadJob(v *visit) (any, error) {
 	if p.Waited, err = v.waitedFor(job); err != nil {
 		return nil, err
 	}
-	return p, v.nameMakers(p)
-}
-
-// TimelineWidth returns the width of a timeline.
-func (v *visit) TimelineWidth() float64 { return timelineWidth }
-
-// HasFolds reports whether some stretches of a timeline are folded.
-func (v *visit) HasFolds(timeline []stretch) bool {
-	return slices.ContainsFunc(timeline, func(s stretch) bool { return s.Folded })
+	if err := v.nameMakers(p); err != nil {
+		return nil, err
+	}
+	p.Timeline = v.timelineOf(p, attempts.GetItems())
+	return p, nil
 }
 
 // NodeOf returns the name of a node, with a link to its page.

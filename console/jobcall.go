@@ -54,3 +54,10 @@ func callOf(job *fairleadv1.Job) (newest *httpCall) {
 	}
 	return newest
 }
+
+// awaitsAnswer reports whether the target accepted the newest call of a job and answers with
+// a callback. Such a call is stored as progress; the output is that of the callback.
+func awaitsAnswer(job *fairleadv1.Job, call *httpCall) bool {
+	stored := callOf(&fairleadv1.Job{Output: job.GetOutput()})
+	return call.Class == "" && call.Error == "" && (stored == nil || stored.Attempt != call.Attempt)
+}

@@ -1,98 +1,276 @@
 package console
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// phaseNames contains the names of phases that are not states.
-var phaseNames = map[string]string{"idle": "between attempts", "ahead": "upcoming"}
-
-// PhaseName returns the name of a phase.
-func (v *visit) PhaseName(what string) string {
-	if name, is := phaseNames[what]; is {
-		return v.T(name)
-	}
-	return v.StateName(what)
+// jobTimeline is the recorded life of a job, as rows on one time axis.
+type jobTimeline struct {
+	Rows    []timelineRow
+	Stamps  []stamp
+	Folds   []stretch // parts of the axis that are not to scale
+	Earlier bool      // whether earlier attempts are left out
 }
 
-// StretchTitle describes a part of a timeline.
-func (v *visit) StretchTitle(s stretch) string {
-	title := v.PhaseName(s.What)
-	if s.Run > 0 {
-		title = v.T("Attempt %s", v.Num(s.Run)) + ": " + title
-		if s.Reason != "" {
-			title += " (" + v.StateName(s.Reason) + ")"
-		}
-	}
-	return fmt.Sprintf("%s, %s\n%s – %s", title, v.Dur(s.length()), v.clock(s.From), v.clock(s.To))
+// timelineRow is a step in the life of a job. Its level is its depth below the job.
+type timelineRow struct {
+	Level    int
+	Name     string
+	Href     string // details of the step; empty = none
+	Detail   string
+	From, To time.Time
+	held     time.Duration // total duration of a cause that came and went; zero = from From to To
+	Bars     []timelineBar
 }
 
-// StretchText returns the label of a part of a timeline, if there is room.
-func (v *visit) StretchText(s stretch) string {
-	words := v.Dur(s.length())
-	if s.Run > 0 && s.Width > 110 {
-		words = "#" + v.Num(s.Run) + " · " + words
-	}
-	if float64(7*len([]rune(words))) > s.Width {
-		return ""
-	}
-	return words
+// timelineBar is a part of a row on the time axis. A bar of waiting time is thin.
+type timelineBar struct {
+	X, Width float64
+	Tone     string
+	Waits    bool
+	Title    string
 }
 
-// stamp is a time below a timeline.
-type stamp struct {
-	X    float64
-	Text string
-	End  bool // whether the text is right-aligned
+// Length returns the duration of a step.
+func (r timelineRow) Length() time.Duration {
+	if r.held > 0 {
+		return r.held
+	}
+	return r.To.Sub(r.From)
 }
 
-// stampRoom is the minimum distance between times.
-const stampRoom = 90.0
+// Y returns the position of a bar in its row.
+func (b timelineBar) Y() int { return (timelineHeight - b.Height()) / 2 }
 
-// Stamps returns the start times of the parts of a timeline, where there is room, and its
-// end.
-func (v *visit) Stamps(timeline []stretch) (all []stamp) {
-	if len(timeline) == 0 {
+// Height returns the height of a bar.
+func (b timelineBar) Height() int {
+	if b.Waits {
+		return waitHeight
+	}
+	return workHeight
+}
+
+// timelineOf returns the timeline of a job, or nil if nothing is recorded.
+func (v *visit) timelineOf(p *jobPage, attempts []*fairleadv1.Attempt) *jobTimeline {
+	axis := layTimeline(phasesOf(p.Job, attempts, v.Now), timelineWidth)
+	if len(axis) == 0 {
 		return nil
 	}
-	last := -stampRoom
-	for _, s := range timeline {
-		if s.X-last >= stampRoom && s.X < timelineWidth-2*stampRoom {
-			all, last = append(all, stamp{X: s.X, Text: v.clock(s.From)}), s.X
+	t := &jobTimeline{Rows: []timelineRow{v.originRow(p, axis)}, Stamps: v.stamps(axis)}
+	runs := 0
+	for _, s := range axis {
+		if s.Folded {
+			t.Folds = append(t.Folds, s)
+		}
+		if s.Run > 0 {
+			runs++
+			t.Rows = append(t.Rows, v.attemptRows(p, axis, s)...)
+		} else {
+			t.Rows = append(t.Rows, v.waitRows(p, axis, s)...)
 		}
 	}
-	end := timeline[len(timeline)-1]
-	return append(all, stamp{X: end.X + end.Width, Text: v.clock(end.To), End: true})
+	t.Earlier = runs < len(runsOf(p.Job, attempts, v.Now))
+	if end := moment(p.Job.GetFinishedAt()); !end.IsZero() {
+		t.Rows = append(t.Rows, v.endRow(p.Job, axis, 1, v.T("End"), end))
+	}
+	return t
 }
 
-// PhaseTone returns the color of a phase.
-func (v *visit) PhaseTone(what string) string {
+// originRow returns the row of the whole job, which names the object that created it.
+func (v *visit) originRow(p *jobPage, axis []stretch) timelineRow {
+	row := timelineRow{Name: v.T("Job"), From: moment(p.Job.GetCreatedAt()), To: axis[len(axis)-1].To}
+	for _, s := range axis {
+		if s.What == "ahead" {
+			row.To = s.From
+		}
+	}
+	switch {
+	case p.Made.Schedule != "":
+		row.Name, row.Href = v.T("Run of schedule %s", p.Made.Schedule), v.To("/schedules", p.Job.GetScheduleId())
+		if due := moment(p.Job.GetDue()); !due.IsZero() {
+			row.Detail = v.T("scheduled for %s", v.clock(due))
+		}
+	case p.Made.Batch != "":
+		row.Name, row.Href = v.T("Task of batch %s", p.Made.Batch), v.To("/batches", p.Job.GetBatchId())
+	case p.Made.Sweep != "":
+		row.Name, row.Href = v.T("Shard %s of sweep %s", v.Num(p.Shard), p.Made.Sweep), v.To("/sweeps", p.Sweep)
+	}
+	bar := barOf(axis, row.From, row.To)
+	bar.Tone = "whole"
+	row.Bars = []timelineBar{bar}
+	return row
+}
+
+// attemptRows returns the row of an attempt and, below it, the rows of its HTTP call and of
+// the wait for the answer.
+func (v *visit) attemptRows(p *jobPage, axis []stretch, s stretch) []timelineRow {
+	row := timelineRow{Level: 1, Name: v.T("Attempt %s", v.Num(s.Run)), Detail: v.StateName(s.What), From: s.From, To: s.To}
+	if s.Reason != "" {
+		row.Detail += " (" + v.StateName(s.Reason) + ")"
+	}
+	if s.Node != 0 {
+		row.Detail += " · " + v.T("on %s", nodeName(p.nodes, s.Node))
+	}
+	if slices.ContainsFunc(p.Attempts, func(a *fairleadv1.Attempt) bool { return a.GetFence() == s.Fence }) {
+		row.Href = "#attempt-" + text(s.Fence)
+	}
+	row.Bars = []timelineBar{{X: s.X, Width: s.Width, Tone: v.Tone(s.What), Title: v.stretchTitle(row.Name, s.From, s.To)}}
+	call := p.Call
+	if call == nil || int32(call.Attempt) != s.Run || call.At.IsZero() {
+		return []timelineRow{row}
+	}
+	rows := []timelineRow{row, v.callRow(axis, call)}
+	if !awaitsAnswer(p.Job, call) || s.What == "running" || s.Reason == "crash" || s.Reason == "lease_lost" {
+		return rows
+	}
+	accepted := rows[1].To
+	if accepted.After(s.To) { // the clocks of nodes and of the database differ
+		accepted = s.To
+	}
+	bar := barOf(axis, accepted, s.To)
+	bar.Tone, bar.Waits, bar.Title = v.Tone("waiting"), true, v.stretchTitle(v.T("Waiting for the callback"), accepted, s.To)
+	work := &rows[0].Bars[0]
+	work.Width = max(leastRun, place(axis, accepted)-work.X)
+	rows[0].Bars = append(rows[0].Bars, bar)
+	rows = append(rows, timelineRow{Level: 2, Name: v.T("Waiting for the callback"), From: accepted, To: s.To, Bars: []timelineBar{bar}})
+	if answered := s.What == "succeeded" || s.What == "failed" && s.Reason != "deadline"; answered {
+		rows = append(rows, v.endRow(p.Job, axis, 2, v.T("Answer"), s.To))
+		rows[len(rows)-1].Detail = v.StateName(s.What)
+	}
+	return rows
+}
+
+// callRow returns the row of the newest HTTP call, the only one that is stored.
+func (v *visit) callRow(axis []stretch, call *httpCall) timelineRow {
+	row := timelineRow{Level: 2, Name: v.T("HTTP call"), Href: "#job-call", From: call.At, To: call.At.Add(call.Took())}
+	tone := "good"
+	switch {
+	case call.Status != 0:
+		row.Detail = v.T("status %s", text(call.Status))
+	default:
+		row.Detail = v.T("no response")
+	}
+	if call.Class != "" {
+		row.Detail, tone = row.Detail+" · "+call.Class, "bad"
+	}
+	bar := barOf(axis, row.From, row.To)
+	bar.Tone, bar.Title = tone, v.stretchTitle(row.Name, row.From, row.To)
+	row.Bars = []timelineBar{bar}
+	return row
+}
+
+// endRow returns the row of an instant at which a job ended or was answered.
+func (v *visit) endRow(job *fairleadv1.Job, axis []stretch, level int, name string, at time.Time) timelineRow {
+	row := timelineRow{Level: level, Name: name, Detail: v.StateName(job.GetState()), From: at, To: at}
+	switch {
+	case job.GetError() != "":
+		row.Href = "#job-error"
+	case len(job.GetOutput()) > 0:
+		row.Href = "#job-output"
+	}
+	bar := barOf(axis, at, at)
+	bar.Tone = v.Tone(job.GetState())
+	row.Bars = []timelineBar{bar}
+	return row
+}
+
+// waitRows returns the row of a time without an attempt and, if the job waited for several
+// causes in turn, one row for each cause.
+func (v *visit) waitRows(p *jobPage, axis []stretch, s stretch) []timelineRow {
+	row := timelineRow{Level: 1, Name: v.waitName(p.Job, s.What), From: s.From, To: s.To}
+	tone := v.Tone(s.What)
+	if s.What == "ahead" {
+		tone = "ahead"
+	}
+	row.Bars = []timelineBar{{X: s.X, Width: s.Width, Tone: tone, Waits: true, Title: v.stretchTitle(row.Name, s.From, s.To)}}
+	if s.What == "ahead" || s.What == "scheduled" || p.Waited == nil {
+		return []timelineRow{row}
+	}
+	causes := v.causeRows(axis, p.Waited.all, s)
+	if len(causes) > 0 {
+		row.Href = "#job-waited"
+	}
+	if len(causes) == 1 {
+		row.Detail, row.Bars = causes[0].Detail, causes[0].Bars
+		return []timelineRow{row}
+	}
+	// The records are not precise enough for shorter times.
+	causes = slices.DeleteFunc(causes, func(r timelineRow) bool { return r.Length() < noticed })
+	return append([]timelineRow{row}, causes...)
+}
+
+// causeRows returns a row for each cause of a wait, in the order in which they began. Of
+// several causes at the same time, the first one counts: it decided.
+func (v *visit) causeRows(axis []stretch, periods []waitedLine, s stretch) (rows []timelineRow) {
+	places := map[waitCause]int{}
+	for _, period := range periods {
+		from, to := latest(period.From, s.From), earliest(period.To, s.To)
+		if !to.After(from) {
+			continue
+		}
+		cause := waitCause{Code: "in_line"}
+		if len(period.Causes) > 0 {
+			cause = period.Causes[0]
+		}
+		at, known := places[cause]
+		if !known {
+			at, places[cause] = len(rows), len(rows)
+			rows = append(rows, timelineRow{Level: 2, Name: v.StateName(cause.Code), Href: "#job-waited", Detail: cause.Text, From: from})
+		}
+		bar := barOf(axis, from, to)
+		bar.Tone, bar.Waits, bar.Title = v.Tone(cause.Code), true, v.stretchTitle(rows[at].Name, from, to)
+		rows[at].To, rows[at].held, rows[at].Bars = to, rows[at].held+to.Sub(from), joined(rows[at].Bars, bar)
+	}
+	return rows
+}
+
+// joined adds a bar to the bars of a row. A bar that touches the last one extends it: a rate
+// may hold back a job thousands of times.
+func joined(bars []timelineBar, bar timelineBar) []timelineBar {
+	if last := len(bars) - 1; last >= 0 && bar.X <= bars[last].X+bars[last].Width {
+		bars[last].Width, bars[last].Title = max(bars[last].Width, bar.X+bar.Width-bars[last].X), ""
+		return bars
+	}
+	return append(bars, bar)
+}
+
+// waitName returns the name of a time without an attempt.
+func (v *visit) waitName(job *fairleadv1.Job, what string) string {
 	switch what {
 	case "idle":
-		return "none"
+		return v.T("Between attempts")
 	case "ahead":
-		return "ahead"
-	}
-	return v.Tone(what)
-}
-
-// Phases returns the distinct phases of a timeline.
-func (v *visit) Phases(timeline []stretch) (all []string) {
-	for _, s := range timeline {
-		if !slices.Contains(all, s.What) {
-			all = append(all, s.What)
+		if job.GetState() == "waiting" {
+			return v.T("Time until the answer deadline")
 		}
+		return v.T("Time until due")
+	case "scheduled":
+		return v.T("Not due yet")
+	case "parked":
+		return v.T("Parked")
 	}
-	return all
+	return v.T("Waiting to start")
 }
 
-// summary describes a timeline in words.
-func (v *visit) summary(timeline []stretch) string {
-	var parts []string
-	for _, s := range timeline {
-		parts = append(parts, v.PhaseName(s.What)+" "+v.Dur(s.length()))
+// stretchTitle describes a part of a timeline.
+func (v *visit) stretchTitle(name string, from, to time.Time) string {
+	return strings.Join([]string{name + ", " + v.Dur(to.Sub(from)), v.clock(from) + " – " + v.clock(to)}, "\n")
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return strings.Join(parts, ", ")
+	return b
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

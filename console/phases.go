@@ -14,12 +14,14 @@ type phase struct {
 	From, To time.Time
 	Run      int32  // number of the run; zero = it was not running
 	Reason   string // reason why the run did not succeed
+	Fence    int64  // fence of the run
+	Node     int64  // node of the run
 }
 
 func (p phase) length() time.Duration { return p.To.Sub(p.From) }
 
 // pictured limits the number of runs in a timeline; the last ones are shown.
-const pictured = 40
+const pictured = 20
 
 // farAway is the time from which on a due time means that the job is queued.
 var farAway = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -47,14 +49,14 @@ func runsOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) 
 	recorded := false
 	for _, attempt := range attempts {
 		recorded = recorded || attempt.GetFence() == job.GetFence()
-		runs = append(runs, phase{What: "failed", From: moment(attempt.GetStartedAt()), To: moment(attempt.GetFinishedAt()), Run: attempt.GetRun(), Reason: attempt.GetReason()})
+		runs = append(runs, phase{What: "failed", From: moment(attempt.GetStartedAt()), To: moment(attempt.GetFinishedAt()), Run: attempt.GetRun(), Reason: attempt.GetReason(), Fence: attempt.GetFence(), Node: attempt.GetNode()})
 	}
 	if started := moment(job.GetStartedAt()); !started.IsZero() && !recorded {
 		end := moment(job.GetFinishedAt())
 		if end.IsZero() {
 			end = now
 		}
-		runs = append(runs, phase{What: job.GetState(), From: started, To: end, Run: job.GetAttempt(), Reason: job.GetReason()})
+		runs = append(runs, phase{What: job.GetState(), From: started, To: end, Run: job.GetAttempt(), Reason: job.GetReason(), Fence: job.GetFence(), Node: job.GetNode()})
 	}
 	slices.SortStableFunc(runs, func(a, b phase) int { return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Run, b.Run)) })
 	for i := range runs { // the database's clock may have been set back

@@ -3,11 +3,14 @@ package console
 import "time"
 
 const (
-	timelineWidth = 1160.0
-	foldMultiple  = 3    // idle times longer than this multiple of the running time are folded
-	foldWidth     = 76.0 // maximum width of a break
-	leastRun      = 5.0  // minimum width of a run
-	leastIdle     = 2.0
+	timelineWidth  = 640.0
+	timelineHeight = 20 // of a row
+	workHeight     = 12 // of the bar of a run
+	waitHeight     = 4
+	foldMultiple   = 3    // idle times longer than this multiple of the running time are folded
+	breakWidth     = 40.0 // maximum width of a break
+	leastRun       = 4.0  // minimum width of a run
+	leastIdle      = 2.0
 )
 
 // stretch is a phase with its position.
@@ -42,7 +45,7 @@ func layTimeline(phases []phase, width float64) []stretch {
 	}
 	fold := 0.0
 	if folds > 0 {
-		fold = min(foldWidth, width/2/float64(folds))
+		fold = min(breakWidth, width/2/float64(folds))
 	}
 	room := max(0, width-fold*float64(folds)-least) // for parts drawn to scale
 	x := 0.0
@@ -63,5 +66,48 @@ func layTimeline(phases []phase, width float64) []stretch {
 	return out
 }
 
-// Middle returns the center of a stretch's label.
-func (s stretch) Middle() float64 { return s.X + s.Width/2 }
+// place returns the position of a time on an axis.
+func place(axis []stretch, at time.Time) float64 {
+	x := 0.0
+	for _, s := range axis {
+		if at.Before(s.From) {
+			return x
+		}
+		x = s.X + s.Width
+		if at.Before(s.To) {
+			return s.X + s.Width*float64(at.Sub(s.From))/float64(s.length())
+		}
+	}
+	return x
+}
+
+// barOf returns a bar between two times, wide enough to be visible.
+func barOf(axis []stretch, from, to time.Time) timelineBar {
+	x := place(axis, from)
+	width := max(leastRun, place(axis, to)-x)
+	return timelineBar{X: max(0, min(x, timelineWidth-width)), Width: width}
+}
+
+// stamp is a time at the top of a timeline.
+type stamp struct {
+	X    float64
+	Text string
+	End  bool // whether the text is right-aligned
+}
+
+// stampRoom is the minimum distance between times.
+const stampRoom = 90.0
+
+// stamps returns the start times of the parts of an axis, where there is room, and its end.
+func (v *visit) stamps(axis []stretch) (all []stamp) {
+	last := -stampRoom
+	for _, s := range axis {
+		if s.X-last >= stampRoom && s.X < timelineWidth-2*stampRoom {
+			all, last = append(all, stamp{X: s.X, Text: v.clock(s.From)}), s.X
+		}
+	}
+	return append(all, stamp{X: timelineWidth, Text: v.clock(axis[len(axis)-1].To), End: true})
+}
+
+// TimelineWidth returns the width of a timeline.
+func (v *visit) TimelineWidth() float64 { return timelineWidth }

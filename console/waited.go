@@ -11,11 +11,10 @@ import (
 
 // waited describes what a job waited for, until it ran or until now.
 type waited struct {
-	Whole    time.Duration
-	Shares   []waitShare
-	Lines    []waitedLine
-	Timeline []stretch
-	Summary  string
+	Whole  time.Duration
+	Shares []waitShare
+	Lines  []waitedLine // the last ones
+	all    []waitedLine
 }
 
 // waitedLine is a period in which the job waited for the same causes.
@@ -49,32 +48,24 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		return nil, err
 	}
 	out := &waited{}
-	var phases []phase
 	for _, s := range answer.GetStretches() {
 		line := waitedLine{From: moment(s.GetFrom()), To: moment(s.GetUntil()), Run: s.GetRun()}
 		if line.To.IsZero() {
 			line.To, line.Ongoing = moment(answer.GetAt()), true
 		}
-		what := "in_line"
-		for i, o := range s.GetCauses() {
-			if i == 0 {
-				what = o.GetCode()
-			}
+		for _, o := range s.GetCauses() {
 			line.Causes = append(line.Causes, waitCause{o.GetCode(), v.held(job, o)})
 		}
-		out.Lines = append(out.Lines, line)
-		phases = append(phases, phase{What: what, From: line.From, To: line.To})
+		out.all = append(out.all, line)
 	}
-	out.Shares = waitShares(out.Lines)
+	if n := len(out.all); n == 0 || out.all[n-1].To.Sub(out.all[0].From) < noticed {
+		return nil, nil
+	}
+	out.Shares = waitShares(out.all)
 	for _, share := range out.Shares {
 		out.Whole += share.Length
 	}
-	out.Lines, phases = out.Lines[max(0, len(out.Lines)-waitedLines):], phases[max(0, len(phases)-waitedLines):]
-	if len(phases) == 0 || phases[len(phases)-1].To.Sub(phases[0].From) < noticed {
-		return nil, nil
-	}
-	out.Timeline = layTimeline(phases, timelineWidth)
-	out.Summary = v.summary(out.Timeline)
+	out.Lines = out.all[max(0, len(out.all)-waitedLines):]
 	return out, nil
 }
 
