@@ -9,16 +9,36 @@ import (
 // Explanation describes, at one moment, why a job is not running or the status of its
 // current run.
 type Explanation struct {
-	ID        int64       // ID of the job
-	State     State       // state of the job
-	At        time.Time   // time of the explanation, by the database's clock
-	Obstacles []Obstacle  // obstacles to starting now, in the order in which a claim checks them; empty if it runs or has ended
-	Ahead     int         // number of jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
-	AheadOwn  int         // number of jobs among Ahead that belong to its own tenant
-	Start     time.Time   // estimated start, once the obstacles with an Until have ended; zero if unknown. Under a rate it allows for the jobs ahead. For jobs that lack a slot, are in line or are at the cap of the cluster or a tenant, it assumes the rate of starts in the last UsageWindow
-	Run       *CurrentRun // the current run; nil unless it runs
-	Share     *Share      // the tenant's share of starts, for a ready job where tenants share starts by weight; otherwise nil
+	ID         int64       // ID of the job
+	State      State       // state of the job
+	At         time.Time   // time of the explanation, by the database's clock
+	Obstacles  []Obstacle  // obstacles to starting now, in the order in which a claim checks them; empty if it runs or has ended
+	Ahead      int         // number of jobs that start before it: ready jobs (only its own tenant's where tenants share starts), or, while it is parked, jobs parked at the same gate; MaxAhead means that many or more
+	AheadOwn   int         // number of jobs among Ahead that belong to its own tenant
+	Start      time.Time   // estimated start, once the obstacles with an Until have ended; zero if unknown. Under a rate it allows for the jobs ahead. For jobs that lack a slot, are in line or are at the cap of the cluster or a tenant, it assumes the rate of starts in the last UsageWindow, reduced by the starts of newer jobs
+	NoEstimate *NoEstimate // reason for a missing estimate; nil if Start is set, and for jobs that do not wait
+	Run        *CurrentRun // the current run; nil unless it runs
+	Share      *Share      // the tenant's share of starts, for a ready job where tenants share starts by weight; otherwise nil
 }
+
+// NoEstimate describes why the start of a job cannot be estimated.
+type NoEstimate struct {
+	Reason  NoEstimateReason
+	Newer   int    // if Overtaken, the newer jobs that arrived in the last UsageWindow and start before the job
+	Started int    // if Overtaken, the number of jobs that can start in a UsageWindow
+	Text    string // human-readable summary
+}
+
+// NoEstimateReason identifies why the start of a job cannot be estimated.
+type NoEstimateReason string
+
+// The reasons why a start cannot be estimated.
+const (
+	Overtaken NoEstimateReason = "overtaken" // newer jobs with a higher priority or an earlier StartBy arrive about as fast as jobs start
+	NoStarts  NoEstimateReason = "no_starts" // no job was started in the last UsageWindow
+	LongLine  NoEstimateReason = "long_line" // MaxAhead or more jobs are ahead
+	NoEnd     NoEstimateReason = "no_end"    // an obstacle ends at an unknown time
+)
 
 // Share describes a tenant's share of starts if Limit.Order is OrderFair.
 type Share struct {

@@ -75,6 +75,17 @@ func TestEveryObstacleIsPutIntoWords(t *testing.T) {
 	if want := "Tenants share starts by weight: with weight 3, this tenant is entitled to 75.0 % of starts and received 70.0 % in the last minute."; share != want || v.share(nil) != "" {
 		t.Errorf("the share is %q", share)
 	}
+	for none, want := range map[*fairleadv1.NoEstimate]string{
+		{Reason: "overtaken", Newer: 1200, Started: 1000}: "In the last minute, 1,200 newer jobs with a higher priority or an earlier start-by time arrived, and 1,000 jobs can start per minute.",
+		{Reason: "overtaken"}:                             "Newer jobs with a higher priority or an earlier start-by time arrive about as fast as jobs start.",
+		{Reason: "no_starts"}:                             "No job started in the last minute.",
+		{Reason: "long_line"}:                             "Too many jobs are ahead.",
+		{Reason: "no_end"}:                                "",
+	} {
+		if got := v.noStart(none); got != want {
+			t.Errorf("%s: %q", none.GetReason(), got)
+		}
+	}
 	if got := v.goFirst(1); got != "1 job is ahead." {
 		t.Error(got)
 	}

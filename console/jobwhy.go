@@ -11,6 +11,7 @@ import (
 type why struct {
 	Obstacles []obstacle
 	Start     time.Time // estimated start; zero = unknown
+	NoStart   string    // reason why it is unknown
 	Share     string    // the tenant's share of starts, where tenants share them
 }
 
@@ -40,11 +41,29 @@ func (v *visit) whyNot(job *fairleadv1.Job) (*why, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &why{Start: moment(answer.GetStart()), Share: v.share(answer.GetShare())}
+	out := &why{Start: moment(answer.GetStart()), NoStart: v.noStart(answer.GetNoEstimate()), Share: v.share(answer.GetShare())}
 	for _, o := range answer.GetObstacles() {
 		out.Obstacles = append(out.Obstacles, v.explain(job, o, int64(answer.GetAhead())))
 	}
 	return out, nil
+}
+
+// noStart describes why the start of a job cannot be estimated. Obstacles without a known end
+// speak for themselves.
+func (v *visit) noStart(none *fairleadv1.NoEstimate) string {
+	switch none.GetReason() {
+	case "overtaken":
+		if none.GetNewer() == 0 { // hidden from viewers bound to tenants
+			return v.T("Newer jobs with a higher priority or an earlier start-by time arrive about as fast as jobs start.")
+		}
+		return v.T("In the last minute, %s newer jobs with a higher priority or an earlier start-by time arrived, and %s jobs can start per minute.",
+			v.Num(none.GetNewer()), v.Num(none.GetStarted()))
+	case "no_starts":
+		return v.T("No job started in the last minute.")
+	case "long_line":
+		return v.T("Too many jobs are ahead.")
+	}
+	return ""
 }
 
 // share describes a tenant's share of starts, or returns nothing if tenants do not share

@@ -78,6 +78,9 @@ func explanationTo(why fairlead.Explanation) *fairleadv1.Explanation {
 	if share := why.Share; share != nil {
 		out.Share = &fairleadv1.Share{Queue: share.Queue, Weight: int32(share.Weight), Entitled: share.Entitled, Had: share.Had, Text: share.Text}
 	}
+	if none := why.NoEstimate; none != nil {
+		out.NoEstimate = &fairleadv1.NoEstimate{Reason: string(none.Reason), Newer: int32(none.Newer), Started: int32(none.Started), Text: none.Text}
+	}
 	if run := why.Run; run != nil {
 		out.Run = &fairleadv1.CurrentRun{
 			Node: int64(run.Node), Name: run.Name, Since: message.Time(run.Since), Timeout: message.Duration(run.Timeout),

@@ -25,7 +25,7 @@ func hideParent(who Identity, obstacles []fairlead.Obstacle, text string) {
 
 // hideOthers removes information from an explanation that callers bound to tenants may not
 // see: the names of nodes, the runs of other tenants, the parent of the tenant, and the
-// number of jobs of other tenants that go first.
+// numbers of jobs of other tenants that go first or start.
 func hideOthers(who Identity, why *fairlead.Explanation) {
 	if why.Run != nil {
 		why.Run.Name = ""
@@ -40,6 +40,9 @@ func hideOthers(who Identity, why *fairlead.Explanation) {
 		}
 	}
 	why.Ahead = why.AheadOwn
+	if why.NoEstimate != nil && why.NoEstimate.Reason == fairlead.Overtaken {
+		why.NoEstimate = &fairlead.NoEstimate{Reason: fairlead.Overtaken, Text: "newer jobs overtake it about as fast as jobs start"}
+	}
 }
 
 // ownFirst describes the number of jobs of the same tenant that go first.

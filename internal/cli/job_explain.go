@@ -106,6 +106,8 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	switch {
 	case why.GetStart() != nil:
 		out.WriteString("estimated start: " + p.moment(why.GetStart().AsTime()) + "\n")
+	case why.GetNoEstimate() != nil && why.GetNoEstimate().GetReason() != string(fairlead.NoEnd):
+		out.WriteString("no estimated start time: " + screen.Clean(why.GetNoEstimate().GetText()) + "\n")
 	case len(obstacles) > 0:
 		out.WriteString("no estimated start time\n")
 	}

@@ -20,6 +20,7 @@ type Facts struct {
 	Nodes  []fairlead.Node
 	Gate   Gate            // gate of a parked job
 	Ahead  Line            // ready jobs ahead of the job, if it is ready
+	Newer  Line            // jobs that arrived within the last UsageWindow, after the job, and start before it; some have already started
 	Starts []driver.Starts // within the last UsageWindow
 	Shared map[string]int  // starts per tenant within the last UsageWindow, in the scope where the job's tenant shares starts
 	Held   []HeldKind      // jobs that nodes hold, if no slot is free

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -43,9 +44,10 @@ func (l Line) under(id int32, rules *Rules) int {
 }
 
 // estimate sets the estimated start: the latest time at which one of the obstacles ends, if
-// all those times are known. It sets none if there are more jobs ahead than were counted.
+// all those times are known. Otherwise it sets the reason why there is no estimate.
 func (e *explaining) estimate() {
 	if e.Explanation.Ahead >= fairlead.MaxAhead {
+		e.unknown(fairlead.NoEstimate{Reason: fairlead.LongLine}, "too many jobs are ahead of it")
 		return
 	}
 	start := e.Now
@@ -74,6 +76,12 @@ func (e *explaining) estimate() {
 	e.Start = start
 }
 
+// unknown sets the reason why the start cannot be estimated.
+func (e *explaining) unknown(why fairlead.NoEstimate, format string, args ...any) {
+	why.Text = fmt.Sprintf(format, args...)
+	e.NoEstimate = &why
+}
+
 // ends returns the time at which an obstacle ends, as far as the obstacle alone determines
 // it. Limits, reached or not, are left to turn.
 func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
@@ -88,10 +96,17 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 		}
 	case fairlead.NoSlot:
 	default:
+		if o.Until.IsZero() {
+			e.noEnd()
+		}
 		return o.Until, !o.Until.IsZero()
 	}
-	wait, known := e.startsOf(jobs, o.Scope, o.Name)
+	wait, known := e.startsOf(jobs, e.Newer.total(), o.Scope, o.Name)
 	return e.Now.Add(wait), known
+}
+
+func (e *explaining) noEnd() {
+	e.unknown(fairlead.NoEstimate{Reason: fairlead.NoEnd}, "an obstacle ends at an unknown time")
 }
 
 // paced returns the number of jobs ahead that start at the pace of an exhausted rate limit,
@@ -109,21 +124,31 @@ func (e *explaining) paced() (jobs int, found bool) {
 // turn returns the time until a limit lets the job start after the jobs ahead that the
 // limit also holds. While a rate is exhausted, those jobs do not wait for a cap with room.
 func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool) {
-	before := e.Facts.Ahead.under(limit.ID, e.Rules)
-	wait = limit.TokenAfter(before)
+	before, newer := e.Facts.Ahead.under(limit.ID, e.Rules), e.Newer.under(limit.ID, e.Rules)
+	if limit.NextToken() > 0 {
+		left, known := e.drain(int(limit.Rate*fairlead.UsageWindow.Seconds()), newer)
+		if !known {
+			return 0, false
+		}
+		wait = limit.TokenAfter(int(float64(before) / left))
+	} else {
+		wait = limit.TokenAfter(before)
+	}
 	_, paced := e.paced()
 	if lack := before + 1 + limit.Used - limit.Cap; limit.Full() || limit.Cap > 0 && lack > 0 && !paced {
 		rule := e.Rules.Quotas[limit.ID].Rule
-		places, known := e.startsOf(lack, rule.Scope, rule.Name)
+		places, known := e.startsOf(lack, newer, rule.Scope, rule.Name)
 		return max(wait, places), known
 	}
 	return wait, true
 }
 
-// startsOf returns the time to start a number of jobs at the recent rate of starts. Starts
-// are counted per tenant, so the time is unknown for a queue or a kind.
-func (e *explaining) startsOf(jobs int, scope fairlead.LimitScope, name string) (wait time.Duration, known bool) {
-	if scope == fairlead.LimitQueue || scope == fairlead.LimitKind {
+// startsOf returns the time to start a number of jobs at the recent rate of starts, less the
+// starts that newer jobs take. Starts are counted per tenant, so the time is unknown for a
+// queue or a kind.
+func (e *explaining) startsOf(jobs, newer int, scope fairlead.LimitScope, name string) (wait time.Duration, known bool) {
+	if scope == fairlead.LimitQueue || scope == fairlead.LimitKind || e.State == fairlead.Parked {
+		e.noEnd()
 		return 0, false
 	}
 	started := 0
@@ -132,8 +157,25 @@ func (e *explaining) startsOf(jobs int, scope fairlead.LimitScope, name string) 
 			started += starts.Count
 		}
 	}
-	if started == 0 || e.State == fairlead.Parked {
+	if started == 0 {
+		e.unknown(fairlead.NoEstimate{Reason: fairlead.NoStarts}, "no job was started in the last minute")
 		return 0, false
 	}
-	return fairlead.UsageWindow * time.Duration(jobs) / time.Duration(started), true
+	left, known := e.drain(started, newer)
+	return time.Duration(float64(fairlead.UsageWindow) * float64(jobs) / float64(started) / left), known
+}
+
+// mostOvertaken is the largest share of starts taken by newer jobs at which a start can be
+// estimated. Above it, a few jobs more or less would change the estimate many times over.
+const mostOvertaken = 0.8
+
+// drain returns the share of starts that newer jobs leave to the older ones.
+func (e *explaining) drain(started, newer int) (left float64, known bool) {
+	taken := float64(newer) / float64(max(started, 1))
+	if newer > 0 && taken >= mostOvertaken {
+		e.unknown(fairlead.NoEstimate{Reason: fairlead.Overtaken, Newer: newer, Started: started},
+			"newer jobs overtake it: in the last minute, %d arrived that start before it, and %d jobs can start per minute", newer, started)
+		return 1, false
+	}
+	return 1 - taken, true
 }

@@ -27,6 +27,8 @@ type explainSource interface {
 	Rules(ctx context.Context) (*Rules, error)
 	// Ahead counts the ready jobs ahead of a job. It may stop a little above MaxAhead.
 	Ahead(ctx context.Context, facts *Facts) (Line, error)
+	// NameLane returns the key of the lane of jobs that were just read.
+	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 	// GateOf returns the state of a parked job's gate.
 	GateOf(ctx context.Context, facts *Facts) (Gate, error)
 }
@@ -72,11 +74,47 @@ func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
 	}
 	switch facts.Job.State {
 	case fairlead.Ready:
-		facts.Ahead, err = s.of.Ahead(ctx, facts)
+		if facts.Ahead, err = s.of.Ahead(ctx, facts); err != nil {
+			return err
+		}
+		err = s.readOvertakers(ctx, facts)
 	case fairlead.Parked:
 		facts.Gate, err = s.of.GateOf(ctx, facts)
 	}
 	return err
+}
+
+// mostNewer limits the number of jobs that are searched for overtakers.
+const mostNewer = 5000
+
+// readOvertakers reads how many jobs arrived in the last UsageWindow and start before the
+// job, although they are newer. Some of them have already started.
+func (s *explainStore) readOvertakers(ctx context.Context, facts *Facts) error {
+	job, since := facts.Job, facts.Now.Add(-fairlead.UsageWindow)
+	type laneJobs struct {
+		lane int32
+		jobs int
+	}
+	return s.db.ReadAll(ctx, "count newer jobs", func(ctx context.Context, db DB) error {
+		counts, err := list(ctx, db, func(row Scanner) (n laneJobs, err error) {
+			err = row.Scan(&n.lane, &n.jobs)
+			return n, err
+		}, s.usage.Overtakers, job.ID, mostNewer, Micros(since), Micros(facts.Now), -job.Priority, Micros(job.StartBy))
+		if err != nil {
+			return err
+		}
+		facts.Newer = Line{}
+		for _, n := range counts {
+			key, err := s.of.NameLane(ctx, db, n.lane)
+			if err != nil {
+				return err
+			}
+			if len(facts.Rivals([]Lane{{n.lane, key}})) > 0 {
+				facts.Newer[key] = n.jobs
+			}
+		}
+		return nil
+	})
 }
 
 // readHeld reads how many jobs of each kind the nodes hold.

@@ -264,6 +264,42 @@ func TestAnExplanationCountsTheJobsOfTheSameTenantThatGoFirst(t *testing.T) {
 	}
 }
 
+func TestAStartThatNewerJobsPutOffIsEstimatedWhileTheyLeaveStartsToOthers(t *testing.T) {
+	tenant := fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.5, Burst: 1}
+	for name, c := range map[string]struct {
+		change func(f *Facts)
+		reason fairlead.NoEstimateReason // empty if there is an estimate
+		start  time.Time
+	}{
+		"half of the starts are left": {func(f *Facts) { f.Ahead, f.Newer, f.Starts = line(10), line(50), startsOf("t", 100) }, "", explained.Add(fairlead.UsageWindow / 5)},
+		"hardly any are left":         {func(f *Facts) { f.Ahead, f.Newer, f.Starts = line(10), line(80), startsOf("t", 100) }, fairlead.Overtaken, time.Time{}},
+		"more arrive than start":      {func(f *Facts) { f.Ahead, f.Newer, f.Starts = line(10), line(300), startsOf("t", 100) }, fairlead.Overtaken, time.Time{}},
+		"they take a free slot":       {func(f *Facts) { f.Nodes[0].Idle, f.Newer, f.Starts = 0, line(90), startsOf("t", 100) }, fairlead.Overtaken, time.Time{}},
+		"half of a rate is left": {
+			func(f *Facts) { f.under(tenant, dispatch.Limit{}); f.Ahead, f.Newer = line(3), line(15) },
+			"", explained.Add(14 * time.Second),
+		},
+		"a rate is used by them":    {func(f *Facts) { f.under(tenant, dispatch.Limit{}); f.Ahead, f.Newer = line(3), line(29) }, fairlead.Overtaken, time.Time{}},
+		"nothing starts":            {func(f *Facts) { f.Ahead = line(3) }, fairlead.NoStarts, time.Time{}},
+		"too many are ahead":        {func(f *Facts) { f.Ahead, f.Starts = line(fairlead.MaxAhead), startsOf("t", 100) }, fairlead.LongLine, time.Time{}},
+		"no node runs jobs of it":   {func(f *Facts) { f.Nodes = nil }, fairlead.NoEnd, time.Time{}},
+		"it can start without them": {func(f *Facts) { f.Newer = line(90) }, "", explained},
+	} {
+		f := readyFacts()
+		c.change(&f)
+		e, reason := Explain(f), fairlead.NoEstimateReason("")
+		if e.NoEstimate != nil {
+			reason = e.NoEstimate.Reason
+			if e.NoEstimate.Text == "" {
+				t.Errorf("%s: the reason has no text", name)
+			}
+		}
+		if reason != c.reason || !e.Start.Equal(c.start) {
+			t.Errorf("%s: got %q and a start at %v, want %q and %v", name, reason, e.Start, c.reason, c.start)
+		}
+	}
+}
+
 // line returns a number of jobs in the lane of readyFacts' job.
 func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
 

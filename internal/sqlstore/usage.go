@@ -40,6 +40,7 @@ type usageSource interface {
 type UsageStatements struct {
 	Census       string `sql:"census"`
 	HeldKinds    string `sql:"held_kinds"`
+	Overtakers   string `sql:"overtakers"`
 	RecentStarts string `sql:"recent_starts"`
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`

@@ -23,6 +23,17 @@ select lane, 'waiting', count(*), 0 from {{waiting}} group by lane;
 -- Locks: none.
 select r.node, l.kind, count(*) from {{running}} r join {{lane}} l on l.id = r.lane group by r.node, l.kind;
 
+-- name: overtakers
+-- Counts the newest jobs that arrived after a job and start before it, by lane. It reads only
+-- so many of the newest jobs.
+-- Inputs: id, how many are read, oldest creation, latest due time, key (turn, start_by).
+-- Output: lane, their number.
+-- Locks: none.
+select lane, count(*)
+from (select lane, turn, start_by, created_at, not_before from {{job}} where id > ? order by id desc limit ?) newest
+where created_at >= ? and not_before <= ? and (turn, start_by) < (?, ?)
+group by lane;
+
 -- name: recent_starts
 -- Adds up what was started since a bucket.
 -- Inputs: bucket.

@@ -19,6 +19,18 @@ select lane, 'waiting', count(*), 0 from {{waiting}} group by lane;
 -- Locks: none.
 select r.node, l.kind, count(*) from {{running}} r join {{lane}} l on l.id = r.lane group by r.node, l.kind;
 
+-- name: overtakers
+-- Counts the newest jobs that arrived after a job and start before it, by lane. It reads only
+-- so many of the newest jobs.
+-- Inputs: $1 id, $2 how many are read, $3 oldest creation, $4 latest due time, $5 $6 key (turn,
+-- start_by).
+-- Output: lane, their number.
+-- Locks: none.
+select lane, count(*)
+from (select lane, turn, start_by, created_at, not_before from {{job}} where id > $1::bigint order by id desc limit $2::int) newest
+where created_at >= $3::bigint and not_before <= $4::bigint and (turn, start_by) < ($5::smallint, $6::bigint)
+group by lane;
+
 -- name: recent_starts
 -- Adds up what was started since a bucket.
 -- Inputs: $1 bucket.

@@ -1651,7 +1651,10 @@ type Explanation struct {
 	// starts by weight.
 	Share *Share `protobuf:"bytes,7,opt,name=share,proto3" json:"share,omitempty"`
 	// Current attempt. Not set unless the job is running.
-	Run           *CurrentRun `protobuf:"bytes,8,opt,name=run,proto3" json:"run,omitempty"`
+	Run *CurrentRun `protobuf:"bytes,8,opt,name=run,proto3" json:"run,omitempty"`
+	// Reason why the start cannot be estimated. Not set if start is set, or if the job does
+	// not wait to start.
+	NoEstimate    *NoEstimate `protobuf:"bytes,9,opt,name=no_estimate,json=noEstimate,proto3" json:"no_estimate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1742,6 +1745,88 @@ func (x *Explanation) GetRun() *CurrentRun {
 	return nil
 }
 
+func (x *Explanation) GetNoEstimate() *NoEstimate {
+	if x != nil {
+		return x.NoEstimate
+	}
+	return nil
+}
+
+// NoEstimate is the reason why the start of a job cannot be estimated.
+type NoEstimate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Reason: overtaken, no_starts, long_line or no_end.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// For overtaken: number of newer jobs that arrived in the last minute and start before
+	// the job. Hidden from callers bound to tenants.
+	Newer int32 `protobuf:"varint,2,opt,name=newer,proto3" json:"newer,omitempty"`
+	// For overtaken: number of jobs that can start per minute. Hidden from callers bound to
+	// tenants.
+	Started int32 `protobuf:"varint,3,opt,name=started,proto3" json:"started,omitempty"`
+	// Human-readable description of the reason.
+	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoEstimate) Reset() {
+	*x = NoEstimate{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoEstimate) ProtoMessage() {}
+
+func (x *NoEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoEstimate.ProtoReflect.Descriptor instead.
+func (*NoEstimate) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *NoEstimate) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *NoEstimate) GetNewer() int32 {
+	if x != nil {
+		return x.Newer
+	}
+	return 0
+}
+
+func (x *NoEstimate) GetStarted() int32 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *NoEstimate) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Share is a tenant's share of the starts where the order is "fair".
 type Share struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1763,7 +1848,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1860,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1873,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Share) GetQueue() string {
@@ -1852,7 +1937,7 @@ type CurrentRun struct {
 
 func (x *CurrentRun) Reset() {
 	*x = CurrentRun{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +1949,7 @@ func (x *CurrentRun) String() string {
 func (*CurrentRun) ProtoMessage() {}
 
 func (x *CurrentRun) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +1962,7 @@ func (x *CurrentRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentRun.ProtoReflect.Descriptor instead.
 func (*CurrentRun) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CurrentRun) GetNode() int64 {
@@ -1957,7 +2042,7 @@ type Situation struct {
 
 func (x *Situation) Reset() {
 	*x = Situation{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2054,7 @@ func (x *Situation) String() string {
 func (*Situation) ProtoMessage() {}
 
 func (x *Situation) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2067,7 @@ func (x *Situation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Situation.ProtoReflect.Descriptor instead.
 func (*Situation) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Situation) GetId() int64 {
@@ -2040,7 +2125,7 @@ type KindCount struct {
 
 func (x *KindCount) Reset() {
 	*x = KindCount{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2137,7 @@ func (x *KindCount) String() string {
 func (*KindCount) ProtoMessage() {}
 
 func (x *KindCount) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2150,7 @@ func (x *KindCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindCount.ProtoReflect.Descriptor instead.
 func (*KindCount) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *KindCount) GetKind() string {
@@ -2113,7 +2198,7 @@ type Obstacle struct {
 
 func (x *Obstacle) Reset() {
 	*x = Obstacle{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2125,7 +2210,7 @@ func (x *Obstacle) String() string {
 func (*Obstacle) ProtoMessage() {}
 
 func (x *Obstacle) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2138,7 +2223,7 @@ func (x *Obstacle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obstacle.ProtoReflect.Descriptor instead.
 func (*Obstacle) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Obstacle) GetCode() string {
@@ -2221,7 +2306,7 @@ type JobHistory struct {
 
 func (x *JobHistory) Reset() {
 	*x = JobHistory{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2318,7 @@ func (x *JobHistory) String() string {
 func (*JobHistory) ProtoMessage() {}
 
 func (x *JobHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2331,7 @@ func (x *JobHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobHistory.ProtoReflect.Descriptor instead.
 func (*JobHistory) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *JobHistory) GetId() int64 {
@@ -2298,7 +2383,7 @@ type Stretch struct {
 
 func (x *Stretch) Reset() {
 	*x = Stretch{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2395,7 @@ func (x *Stretch) String() string {
 func (*Stretch) ProtoMessage() {}
 
 func (x *Stretch) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[22]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2408,7 @@ func (x *Stretch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stretch.ProtoReflect.Descriptor instead.
 func (*Stretch) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stretch) GetFrom() *timestamppb.Timestamp {
@@ -2366,7 +2451,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2378,7 +2463,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[23]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2391,7 +2476,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -2420,7 +2505,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2517,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[24]
+	mi := &file_fairlead_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2530,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -2474,7 +2559,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2486,7 +2571,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[25]
+	mi := &file_fairlead_v1_job_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2499,7 +2584,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -2528,7 +2613,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2625,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[26]
+	mi := &file_fairlead_v1_job_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2638,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{26}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MoveJobRequest) GetId() int64 {
@@ -2584,7 +2669,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2681,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[27]
+	mi := &file_fairlead_v1_job_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2694,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{27}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -2649,7 +2734,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2661,7 +2746,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[28]
+	mi := &file_fairlead_v1_job_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2674,7 +2759,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{28}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -2713,7 +2798,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[29]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2725,7 +2810,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[29]
+	mi := &file_fairlead_v1_job_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2738,7 +2823,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{29}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{30}
 }
 
 type BulkJobsRequest struct {
@@ -2757,7 +2842,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[30]
+	mi := &file_fairlead_v1_job_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2769,7 +2854,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[30]
+	mi := &file_fairlead_v1_job_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2782,7 +2867,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{30}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -2830,7 +2915,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[31]
+	mi := &file_fairlead_v1_job_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +2927,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[31]
+	mi := &file_fairlead_v1_job_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +2940,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{31}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -3039,7 +3124,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\"B\n" +
 	"\x14ListAttemptsResponse\x12*\n" +
-	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\xb1\x02\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.AttemptR\x05items\"\xeb\x02\n" +
 	"\vExplanation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12*\n" +
@@ -3048,7 +3133,15 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x05ahead\x18\x05 \x01(\x05R\x05ahead\x120\n" +
 	"\x05start\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12(\n" +
 	"\x05share\x18\a \x01(\v2\x12.fairlead.v1.ShareR\x05share\x12)\n" +
-	"\x03run\x18\b \x01(\v2\x17.fairlead.v1.CurrentRunR\x03run\"w\n" +
+	"\x03run\x18\b \x01(\v2\x17.fairlead.v1.CurrentRunR\x03run\x128\n" +
+	"\vno_estimate\x18\t \x01(\v2\x17.fairlead.v1.NoEstimateR\n" +
+	"noEstimate\"h\n" +
+	"\n" +
+	"NoEstimate\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05newer\x18\x02 \x01(\x05R\x05newer\x12\x18\n" +
+	"\astarted\x18\x03 \x01(\x05R\astarted\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\"w\n" +
 	"\x05Share\x12\x14\n" +
 	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x16\n" +
 	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1a\n" +
@@ -3188,7 +3281,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -3206,122 +3299,124 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*Attempt)(nil),               // 13: fairlead.v1.Attempt
 	(*ListAttemptsResponse)(nil),  // 14: fairlead.v1.ListAttemptsResponse
 	(*Explanation)(nil),           // 15: fairlead.v1.Explanation
-	(*Share)(nil),                 // 16: fairlead.v1.Share
-	(*CurrentRun)(nil),            // 17: fairlead.v1.CurrentRun
-	(*Situation)(nil),             // 18: fairlead.v1.Situation
-	(*KindCount)(nil),             // 19: fairlead.v1.KindCount
-	(*Obstacle)(nil),              // 20: fairlead.v1.Obstacle
-	(*JobHistory)(nil),            // 21: fairlead.v1.JobHistory
-	(*Stretch)(nil),               // 22: fairlead.v1.Stretch
-	(*CancelJobRequest)(nil),      // 23: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 24: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 25: fairlead.v1.SetJobPriorityRequest
-	(*MoveJobRequest)(nil),        // 26: fairlead.v1.MoveJobRequest
-	(*FinishJobRequest)(nil),      // 27: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 28: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 29: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 30: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 31: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*NoEstimate)(nil),            // 16: fairlead.v1.NoEstimate
+	(*Share)(nil),                 // 17: fairlead.v1.Share
+	(*CurrentRun)(nil),            // 18: fairlead.v1.CurrentRun
+	(*Situation)(nil),             // 19: fairlead.v1.Situation
+	(*KindCount)(nil),             // 20: fairlead.v1.KindCount
+	(*Obstacle)(nil),              // 21: fairlead.v1.Obstacle
+	(*JobHistory)(nil),            // 22: fairlead.v1.JobHistory
+	(*Stretch)(nil),               // 23: fairlead.v1.Stretch
+	(*CancelJobRequest)(nil),      // 24: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 25: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 26: fairlead.v1.SetJobPriorityRequest
+	(*MoveJobRequest)(nil),        // 27: fairlead.v1.MoveJobRequest
+	(*FinishJobRequest)(nil),      // 28: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 29: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 30: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 31: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 32: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	32, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	32, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	33, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	33, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	33, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	34, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	33, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	33, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	32, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	32, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	33, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	34, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	34, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	33, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	33, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	34, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	32, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	32, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	32, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	32, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	32, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	33, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	33, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	33, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	33, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	33, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	32, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	32, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	33, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	33, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	32, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	32, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	32, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
-	32, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	32, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	32, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	33, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	33, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	33, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	33, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	33, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	33, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	32, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
-	32, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
-	32, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	33, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	33, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	33, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
 	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
-	32, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	32, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	33, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	33, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
 	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	32, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	20, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	32, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	16, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
-	17, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
-	32, // 38: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
-	33, // 39: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
-	32, // 40: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
-	32, // 41: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
-	20, // 42: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
-	15, // 43: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
-	32, // 44: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	19, // 45: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
-	32, // 46: fairlead.v1.JobHistory.at:type_name -> google.protobuf.Timestamp
-	22, // 47: fairlead.v1.JobHistory.stretches:type_name -> fairlead.v1.Stretch
-	32, // 48: fairlead.v1.Stretch.from:type_name -> google.protobuf.Timestamp
-	32, // 49: fairlead.v1.Stretch.until:type_name -> google.protobuf.Timestamp
-	20, // 50: fairlead.v1.Stretch.causes:type_name -> fairlead.v1.Obstacle
-	32, // 51: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 52: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 53: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 54: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 55: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 56: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	10, // 57: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
-	6,  // 58: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 59: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 60: fairlead.v1.JobService.GetJobHistory:input_type -> fairlead.v1.GetJobRequest
-	6,  // 61: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	23, // 62: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 63: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 64: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	24, // 65: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	25, // 66: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	26, // 67: fairlead.v1.JobService.MoveJob:input_type -> fairlead.v1.MoveJobRequest
-	27, // 68: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	28, // 69: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 70: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	30, // 71: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 72: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 73: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 74: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 75: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	12, // 76: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
-	14, // 77: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	15, // 78: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	21, // 79: fairlead.v1.JobService.GetJobHistory:output_type -> fairlead.v1.JobHistory
-	2,  // 80: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 81: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 82: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 83: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 84: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 85: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 86: fairlead.v1.JobService.MoveJob:output_type -> fairlead.v1.Job
-	2,  // 87: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 88: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	29, // 89: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	31, // 90: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	72, // [72:91] is the sub-list for method output_type
-	53, // [53:72] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	33, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	21, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	33, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	17, // 36: fairlead.v1.Explanation.share:type_name -> fairlead.v1.Share
+	18, // 37: fairlead.v1.Explanation.run:type_name -> fairlead.v1.CurrentRun
+	16, // 38: fairlead.v1.Explanation.no_estimate:type_name -> fairlead.v1.NoEstimate
+	33, // 39: fairlead.v1.CurrentRun.since:type_name -> google.protobuf.Timestamp
+	34, // 40: fairlead.v1.CurrentRun.timeout:type_name -> google.protobuf.Duration
+	33, // 41: fairlead.v1.CurrentRun.last_beat:type_name -> google.protobuf.Timestamp
+	33, // 42: fairlead.v1.Situation.at:type_name -> google.protobuf.Timestamp
+	21, // 43: fairlead.v1.Situation.reasons:type_name -> fairlead.v1.Obstacle
+	15, // 44: fairlead.v1.Situation.jobs:type_name -> fairlead.v1.Explanation
+	33, // 45: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	20, // 46: fairlead.v1.Obstacle.kinds:type_name -> fairlead.v1.KindCount
+	33, // 47: fairlead.v1.JobHistory.at:type_name -> google.protobuf.Timestamp
+	23, // 48: fairlead.v1.JobHistory.stretches:type_name -> fairlead.v1.Stretch
+	33, // 49: fairlead.v1.Stretch.from:type_name -> google.protobuf.Timestamp
+	33, // 50: fairlead.v1.Stretch.until:type_name -> google.protobuf.Timestamp
+	21, // 51: fairlead.v1.Stretch.causes:type_name -> fairlead.v1.Obstacle
+	33, // 52: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 53: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 54: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 55: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 56: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 57: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 58: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 59: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 60: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 61: fairlead.v1.JobService.GetJobHistory:input_type -> fairlead.v1.GetJobRequest
+	6,  // 62: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	24, // 63: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 64: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 65: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	25, // 66: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	26, // 67: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	27, // 68: fairlead.v1.JobService.MoveJob:input_type -> fairlead.v1.MoveJobRequest
+	28, // 69: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	29, // 70: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 71: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	31, // 72: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 73: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 74: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 75: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 76: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 77: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 78: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 79: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	22, // 80: fairlead.v1.JobService.GetJobHistory:output_type -> fairlead.v1.JobHistory
+	2,  // 81: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 82: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 83: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 84: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 85: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 86: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 87: fairlead.v1.JobService.MoveJob:output_type -> fairlead.v1.Job
+	2,  // 88: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 89: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	30, // 90: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	32, // 91: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	73, // [73:92] is the sub-list for method output_type
+	54, // [54:73] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -3338,7 +3433,7 @@ func file_fairlead_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
