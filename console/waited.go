@@ -11,10 +11,11 @@ import (
 
 // waited describes what a job waited for, until it ran or until now.
 type waited struct {
-	Whole  time.Duration
-	Shares []waitShare
-	Lines  []waitedLine // the last ones
-	all    []waitedLine
+	Whole     time.Duration
+	Shares    []waitShare
+	Overtaken int          // newer jobs that started first; there may be more
+	Lines     []waitedLine // the last ones
+	all       []waitedLine
 }
 
 // waitedLine is a period in which the job waited for the same causes.
@@ -66,7 +67,8 @@ func (v *visit) waitedFor(job *fairleadv1.Job) (*waited, error) {
 		out.Whole += share.Length
 	}
 	out.Lines = out.all[max(0, len(out.all)-waitedLines):]
-	return out, nil
+	out.Overtaken, err = v.overtakenBy(job, out)
+	return out, err
 }
 
 // held describes in the past tense what a job waited for.
