@@ -147,7 +147,7 @@ func (c *Client) DeleteSeen(ctx context.Context, seen *Job) error {
 // PauseQueue stops all nodes from starting jobs in a queue until ResumeQueue is called.
 // Running jobs continue. PauseQueue returns ErrInvalid if the queue name is invalid.
 func (c *Client) PauseQueue(ctx context.Context, queue string) error {
-	return c.pause(ctx, Pause{Scope: PauseQueue, Name: queue})
+	return c.Pause(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
 // ResumeQueue resumes a paused queue. It has no effect if the queue is not paused.
@@ -158,7 +158,7 @@ func (c *Client) ResumeQueue(ctx context.Context, queue string) error {
 // PauseKind stops all nodes from starting jobs of a kind until ResumeKind is called. Running
 // jobs continue. PauseKind returns ErrInvalid if the kind's name is invalid.
 func (c *Client) PauseKind(ctx context.Context, kind string) error {
-	return c.pause(ctx, Pause{Scope: PauseKind, Name: kind})
+	return c.Pause(ctx, Pause{Scope: PauseKind, Name: kind})
 }
 
 // ResumeKind resumes a paused kind. It has no effect if the kind is not paused.
@@ -166,10 +166,17 @@ func (c *Client) ResumeKind(ctx context.Context, kind string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseKind, Name: kind})
 }
 
-// pause checks what is paused: it need not exist yet, but it must be able to.
-func (c *Client) pause(ctx context.Context, pause Pause) error {
+// Pause stops all nodes from starting jobs of a queue, a kind, or a tenant and its children
+// until it is resumed, and records a reason. Running jobs continue. Pausing again replaces
+// the reason if it gives one. Pause returns ErrInvalid if the name or the reason is invalid.
+func (c *Client) Pause(ctx context.Context, pause Pause) error {
 	var found complaints
 	found.Name(string(pause.Scope), pause.Name, MaxName)
+	if len(pause.Reason) > MaxReason {
+		found.Refuse("reason", "has %d bytes; at most %d are allowed", len(pause.Reason), MaxReason)
+	} else {
+		found.Text("reason", pause.Reason)
+	}
 	if err := Invalid(found.Found...); err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (c *Client) Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, er
 // ResumeTenant is called. Running jobs continue. PauseTenant returns ErrInvalid if the name
 // is invalid.
 func (c *Client) PauseTenant(ctx context.Context, name string) error {
-	return c.pause(ctx, Pause{Scope: PauseTenant, Name: name})
+	return c.Pause(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
 // ResumeTenant resumes a paused tenant. It has no effect if the tenant is not paused.

@@ -79,15 +79,16 @@ const MaxAhead = 10_000
 
 // Obstacle is one condition that keeps a job from starting.
 type Obstacle struct {
-	Code  ObstacleCode
-	Scope LimitScope  // scope of a pause, cap or rate
-	Name  string      // name of the queue, kind or tenant; empty if global; for a gate, its key
-	Used  int         // at a cap, the jobs that count; at a gate, the jobs that hold a place; not set for a rate
-	Cap   int         // limit that Used has reached
-	By    []int64     // at a gate, the first jobs that hold a place, at most five
-	Kinds []KindCount // if no node fits, the kinds that live nodes know; if no slot is free, the kinds that occupy the slots
-	Until time.Time   // time at which it ends without intervention; zero if it does not or if the time is unknown
-	Text  string      // human-readable summary, without Kinds
+	Code   ObstacleCode
+	Scope  LimitScope  // scope of a pause, cap or rate
+	Name   string      // name of the queue, kind or tenant; empty if global; for a gate, its key
+	Used   int         // at a cap, the jobs that count; at a gate, the jobs that hold a place; not set for a rate
+	Cap    int         // limit that Used has reached
+	By     []int64     // at a gate, the first jobs that hold a place, at most five
+	Kinds  []KindCount // if no node fits, the kinds that live nodes know; if no slot is free, the kinds that occupy the slots
+	Reason string      // for a pause, its reason, if one was given
+	Until  time.Time   // time at which it ends without intervention; zero if it does not or if the time is unknown
+	Text   string      // human-readable summary, without Kinds
 }
 
 // KindCount is a kind and the number of its jobs.

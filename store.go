@@ -230,10 +230,11 @@ type Operator interface {
 	// The comparison and the deletion happen in one transaction.
 	DeleteSeen(ctx context.Context, seen *Job) error
 	// Pause prevents claims of the jobs of a queue, a kind, or a tenant and its children:
-	// none is claimed after Pause has returned. Pausing again has no effect. Pausing or
-	// resuming a declared tenant increases its Version.
+	// none is claimed after Pause has returned. Pausing again replaces the reason if it
+	// gives one, and otherwise has no effect. Pausing or resuming a declared tenant
+	// increases its Version.
 	Pause(ctx context.Context, pause Pause) error
-	// Resume ends a pause and wakes nodes. Resuming what is not paused has no effect.
+	// Resume ends a pause, forgets its reason and wakes nodes. Resuming what is not paused has no effect.
 	Resume(ctx context.Context, pause Pause) error
 	// Drain asks a live node to start no more jobs, or to continue. The node learns of it
 	// with its next beat. Drain returns ErrNotFound if the node is unknown or dead.
@@ -276,8 +277,9 @@ type Extension struct {
 
 // Pause identifies a queue, kind or tenant to pause, or one that is paused.
 type Pause struct {
-	Scope PauseScope
-	Name  string // name of the queue, kind or tenant
+	Scope  PauseScope
+	Name   string // name of the queue, kind or tenant
+	Reason string // reason for the pause, for people; at most MaxReason bytes. Resume ignores it
 }
 
 // PauseScope selects what a Pause applies to.

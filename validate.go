@@ -12,10 +12,12 @@ import (
 
 // Bounds of the values in a job.
 const (
-	MaxArgs  = 1 << 20 // bytes of args, output, memo and progress
-	MaxName  = 200     // bytes of a kind, queue or tenant
-	MaxKey   = 255     // bytes of a key
-	maxTrace = 255
+	MaxArgs = 1 << 20 // bytes of args, output, memo and progress
+	MaxName = 200     // bytes of a kind, queue or tenant
+	MaxKey  = 255     // bytes of a key
+	// MaxReason is the maximum length of the reason for a pause, in bytes.
+	MaxReason = 1000
+	maxTrace  = 255
 	// MaxMicros is the maximum distance of a time from 1970, in microseconds: about 36500
 	// years, so that adding a duration does not overflow.
 	MaxMicros = int64(1) << 60

@@ -76,6 +76,10 @@ func (c *Console) form(w http.ResponseWriter, r *http.Request, a *action) {
 		c.refuse(w, v, err)
 		return
 	}
+	if err := v.revert(); err != nil {
+		c.refuse(w, v, err)
+		return
+	}
 	data, err := a.load(v)
 	if err != nil {
 		c.refuse(w, v, err)

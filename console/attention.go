@@ -17,6 +17,7 @@ type concern struct {
 	Text   string
 	Href   string // link to the affected object
 	Count  *count // number of affected rows; nil = not applicable
+	Reason string // reason for a pause
 	Remedy string
 	Acts   []act // buttons that carry the remedy out
 }

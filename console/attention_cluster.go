@@ -81,6 +81,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
 			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in this queue:", q.GetName()), Count: &c, Href: v.Href("/queues"),
+			Reason: q.GetPauseReason(),
 			Remedy: v.T("No job in it starts until you resume it."),
 			Acts:   []act{v.resumeAct("ResumeQueue", "/queues", q.GetName())},
 		})
@@ -107,6 +108,7 @@ func (v *visit) pausedKinds(*overview) (all []concern, err error) {
 		}
 		all = append(all, concern{
 			ID: "kind-paused-" + kind.GetName(), State: "paused", Text: v.T("Kind %s is paused. Ready jobs of this kind:", kind.GetName()), Count: &c, Href: v.Href("/queues") + "#kinds",
+			Reason: kind.GetPauseReason(),
 			Remedy: v.T("No job of this kind starts until you resume it."),
 			Acts:   []act{v.resumeAct("ResumeKind", "/kinds", kind.GetName())},
 		})
@@ -114,29 +116,15 @@ func (v *visit) pausedKinds(*overview) (all []concern, err error) {
 	return all, nil
 }
 
-// pausedTenants returns the paused tenants. Viewers who are bound to tenants see only
-// declared ones.
+// pausedTenants returns the paused tenants.
 func (v *visit) pausedTenants(o *overview) (all []concern, err error) {
-	var paused []string
 	for _, usage := range o.usages {
-		if usage.GetPaused() {
-			paused = append(paused, usage.GetTenant())
+		if !usage.GetPaused() || len(all) == concernKinds {
+			continue
 		}
-	}
-	if v.Bound() {
-		tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
-		if err != nil {
-			return nil, err
-		}
-		for _, tenant := range tenants.GetItems() {
-			if tenant.GetPaused() {
-				paused = append(paused, tenant.GetName())
-			}
-		}
-	}
-	for _, name := range paused[:min(len(paused), concernKinds)] {
+		name := usage.GetTenant()
 		one := concern{
-			ID: "tenant-paused-" + name, State: "paused", Text: v.T("Tenant %s is paused.", name), Href: v.To("/tenants", name),
+			ID: "tenant-paused-" + name, State: "paused", Text: v.T("Tenant %s is paused.", name), Href: v.To("/tenants", name), Reason: usage.GetPauseReason(),
 			Remedy: v.T("None of its jobs start until it is resumed."),
 		}
 		if v.Unbound() {

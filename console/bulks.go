@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"net/url"
 
 	"connectrpc.com/connect"
 
@@ -51,6 +52,8 @@ func loadBulks(v *visit) (any, error) {
 // bulkPage shows a bulk action and the jobs that it left unchanged.
 type bulkPage struct {
 	Bulk   *fairleadv1.Bulk
+	Filter []string // the filter in words
+	Ended  []stateCount
 	Misses []*fairleadv1.BulkMiss
 	Pages  map[string]any
 }
@@ -69,7 +72,11 @@ func loadBulk(v *visit) (any, error) {
 	if err != nil {
 		return nil, ofPage(err)
 	}
-	return &bulkPage{Bulk: bulk, Misses: misses.GetItems(), Pages: v.further(misses.GetNextPageToken())}, nil
+	ended, err := v.endedSince(bulk)
+	if err != nil {
+		return nil, err
+	}
+	return &bulkPage{Bulk: bulk, Filter: v.filterWords(bulkQuery(bulk)), Ended: ended, Misses: misses.GetItems(), Pages: v.further(misses.GetNextPageToken())}, nil
 }
 
 // bulkOf returns the bulk action of a page or a form.
@@ -128,12 +135,15 @@ func (v *visit) Matched(b *fairleadv1.Bulk) string {
 }
 
 // BulkFilter returns the link to the jobs that match the filter now.
-func (v *visit) BulkFilter(b *fairleadv1.Bulk) string {
+func (v *visit) BulkFilter(b *fairleadv1.Bulk) string { return v.link("/jobs", bulkQuery(b)) }
+
+// bulkQuery returns the filter as parameters of the list of jobs.
+func bulkQuery(b *fairleadv1.Bulk) url.Values {
 	query := filterQuery(b.GetFilter())
 	if b.GetCause() != "" {
 		query.Set("like", b.GetCause())
 	}
-	return v.link("/jobs", query)
+	return query
 }
 
 // selectionNames are the labels of buttons for selected rows.

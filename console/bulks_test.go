@@ -44,6 +44,36 @@ func TestAllJobsOfAListAreActedOnInTheBackground(t *testing.T) {
 		t.Errorf("%d are left, %v", left.Total(), err)
 	}
 	r.shows(r.page(http.StatusOK, "/bulks"), to)
+	page, ended := r.eventually(to, `href="(/jobs\?[^"]*state=cancelled[^"]*)"[^>]*>4<`)
+	r.shows(page, "Tenant: tenant-0", "State: scheduled", "Jobs that have ended since")
+	r.shows(r.page(http.StatusOK, html.UnescapeString(ended)), "tenant-0")
+}
+
+// eventually reads a page until it matches a pattern, and returns the page and the pattern's
+// group.
+func (r *rig) eventually(path, pattern string) (page, group string) {
+	r.Helper()
+	r.until(pattern, func() bool {
+		page = r.page(http.StatusOK, path)
+		found := regexp.MustCompile(pattern).FindStringSubmatch(page)
+		if found != nil {
+			group = found[1]
+		}
+		return found != nil
+	})
+	return page, group
+}
+
+func TestABulkActionOnSelectedJobsShowsHowTheyEnded(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.run()
+	job, other := &fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)}, &fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)}
+	r.enqueue(job, other)
+	to := r.ask(http.MethodPost, "/new/bulk/cancel", url.Values{"filter": {"id=" + text(job.ID)}}).Header.Get("Location")
+	page, _ := r.eventually(to, `(state=cancelled)[^"]*"[^>]*>1<`)
+	r.shows(page, "1 selected job")
+	to = r.ask(http.MethodPost, "/new/bulk/delete", url.Values{"filter": {"id=" + text(other.ID)}}).Header.Get("Location")
+	r.hides(r.page(http.StatusOK, to), "Jobs that have ended since")
 }
 
 func TestAFormOfABulkActionThatIsSentTwiceCountsOnce(t *testing.T) {

@@ -120,19 +120,26 @@ func loadBulkForm(v *visit) (any, error) {
 	if ask.GetCause() != "" {
 		query.Set("like", ask.GetCause())
 	}
-	form := &bulkForm{Action: ask.GetAction(), Filter: raw, Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)}}
+	return &bulkForm{
+		Action: ask.GetAction(), Filter: raw, Chosen: v.filterWords(query),
+		Matched: count{N: found.GetMatched(), More: found.GetMore(), Href: v.link("/jobs", query)},
+	}, nil
+}
+
+// filterWords describes the filter of a list of jobs, one condition per string.
+func (v *visit) filterWords(query url.Values) (words []string) {
 	if n := len(query["id"]); n > 0 {
-		form.Chosen = append(form.Chosen, v.N(n, "%s selected job", "%s selected jobs"))
+		words = append(words, v.N(n, "%s selected job", "%s selected jobs"))
 	}
 	for _, by := range []struct{ name, label string }{
 		{"state", v.T("State")}, {"kind", v.T("Kind")}, {"queue", v.T("Queue")}, {"tenant", v.T("Tenant")}, {"key", v.T("Key")},
 		{"from", v.T("Created after")}, {"to", v.T("Created before")}, {"finished_from", v.T("Finished after")}, {"like", v.T("Error")},
 	} {
 		for _, value := range query[by.name] {
-			form.Chosen = append(form.Chosen, v.T("%s: %s", by.label, v.chosen(by.name, value)))
+			words = append(words, v.T("%s: %s", by.label, v.chosen(by.name, value)))
 		}
 	}
-	return form, nil
+	return words
 }
 
 // chosen describes a filter parameter in words.

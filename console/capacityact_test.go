@@ -1,6 +1,7 @@
 package console
 
 import (
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -47,6 +48,29 @@ func TestQueuesKindsAndTenantsArePausedAndGoOn(t *testing.T) {
 		r.send(http.StatusSeeOther, what.path+"/resume", url.Values{})
 		r.hides(r.page(http.StatusOK, what.list), what.path+"/resume?next=")
 	}
+}
+
+func TestTheReasonForAPauseIsShownWithIt(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := &fairlead.Job{Kind: "noop", Queue: "mail", Tenant: "acme"}
+	r.enqueue(job)
+	why := "/jobs/" + text(job.ID)
+	for _, what := range []struct{ path, list, reason string }{
+		{"/queues/mail", "/queues", "faulty <release>"}, {"/kinds/noop", "/queues", "storage migration"}, {"/tenants/acme", "/tenants/acme", "unpaid invoices"},
+	} {
+		form := r.opened(what.path + "/pause")
+		form.Set("reason", what.reason)
+		r.send(http.StatusSeeOther, what.path+"/pause", form)
+		shown := html.EscapeString(what.reason)
+		for _, page := range []string{what.list, "/", why} {
+			r.shows(r.page(http.StatusOK, page), shown)
+		}
+		r.send(http.StatusSeeOther, what.path+"/resume", url.Values{})
+		r.hides(r.page(http.StatusOK, what.list), shown)
+	}
+	r.send(http.StatusSeeOther, "/tenants/acme/pause", url.Values{"reason": {"unpaid invoices"}})
+	r.shows(r.page(http.StatusOK, "/tenants"), "unpaid invoices")
+	r.shows(r.send(http.StatusBadRequest, "/queues/mail/pause", url.Values{"reason": {strings.Repeat("x", 1001)}}), `id="problem"`)
 }
 
 func TestTheSecondOfTwoWhoEditATenantIsTold(t *testing.T) {

@@ -80,6 +80,9 @@ func (v *visit) Entered(name string, now any) string {
 	if v.posted != nil {
 		return "" // browsers do not send unchecked boxes
 	}
+	if was, known := v.former[name]; known {
+		return text(was)
+	}
 	return text(now)
 }
 

@@ -20,6 +20,7 @@ type obstacle struct {
 	Code   string
 	Text   string
 	Until  time.Time
+	Reason string // reason for a pause
 	Remedy string
 	Acts   []act // buttons that carry out the remedy
 	Links  []link
@@ -155,7 +156,7 @@ func (v *visit) paused(o *fairleadv1.Obstacle, out *obstacle) {
 	case "kind":
 		out.Text, list, method = v.T("Kind %q is paused.", o.GetName()), "/kinds", "ResumeKind"
 	}
-	out.Links = v.ownerLinks(o)
+	out.Reason, out.Links = o.GetReason(), v.ownerLinks(o)
 	if v.Unbound() && v.May(method) {
 		out.Remedy, out.Acts = v.T("The job can start after you resume it."), []act{v.resumeAct(method, list, o.GetName())}
 	}

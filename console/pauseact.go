@@ -51,7 +51,7 @@ func pausedOf(v *visit) (what, name string) {
 }
 
 func pauseQueue(v *visit) (done, error) {
-	_, err := v.queues.PauseQueue(v.ctx, &fairleadv1.QueueRequest{Name: v.Value("name")})
+	_, err := v.queues.PauseQueue(v.ctx, &fairleadv1.QueueRequest{Name: v.Value("name"), Reason: v.fields().text("reason")})
 	return done{Notice: v.T("Queue %s was paused.", v.Value("name"))}, err
 }
 
@@ -61,7 +61,7 @@ func resumeQueue(v *visit) (done, error) {
 }
 
 func pauseKind(v *visit) (done, error) {
-	_, err := v.kinds.PauseKind(v.ctx, &fairleadv1.KindRequest{Name: v.Value("name")})
+	_, err := v.kinds.PauseKind(v.ctx, &fairleadv1.KindRequest{Name: v.Value("name"), Reason: v.fields().text("reason")})
 	return done{Notice: v.T("Kind %s was paused.", v.Value("name"))}, err
 }
 
@@ -71,7 +71,7 @@ func resumeKind(v *visit) (done, error) {
 }
 
 func pauseTenant(v *visit) (done, error) {
-	_, err := v.tenants.PauseTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: v.Value("name")})
+	_, err := v.tenants.PauseTenant(v.ctx, &fairleadv1.PauseTenantRequest{Name: v.Value("name"), Reason: v.fields().text("reason")})
 	return done{Notice: v.T("Tenant %s was paused.", v.Value("name"))}, err
 }
 

@@ -16,10 +16,11 @@ type visit struct {
 	console *Console
 	ctx     context.Context // for API calls on behalf of the viewer
 	request *http.Request
-	posted  url.Values // submitted form; nil = none
-	garbled bool       // whether a submitted file cannot be read
-	moved   bool       // whether Query was changed to mean the same for all viewers
-	Notice  string     // message about the action on the previous page
+	posted  url.Values     // submitted form; nil = none
+	former  map[string]any // values of a form that reverts a change; nil = the stored ones
+	garbled bool           // whether a submitted file cannot be read
+	moved   bool           // whether Query was changed to mean the same for all viewers
+	Notice  string         // message about the action on the previous page
 
 	Path  string // below the prefix, with escapes: names may contain slashes
 	Query url.Values

@@ -36,7 +36,7 @@ var unsealed = map[string]string{
 	"missed_start.kind": name, "missed_start.queue": name, "missed_start.tenant": name,
 	"node.name": name, "node.info:kinds": name, "node.info:tenants": name, "node.info:owner": name, "node.info:address": target, "node.info:version": people,
 	"once.caller": name, "once.once_key": name,
-	"pause.name": name,
+	"pause.name": name, "pause.reason": people,
 	"quota.name": name,
 
 	"schedule.name": name, "schedule.tenant": name, "schedule.calendar": name, "schedule.body:calendar": name,

@@ -55,7 +55,8 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 	}
 	for _, pause := range pauses {
 		if pause.Scope == fairlead.PauseQueue {
-			of(pause.Name).Paused = true
+			queue := of(pause.Name)
+			queue.Paused, queue.PauseReason = true, pause.Reason
 		}
 	}
 	byName := func(a, b *fairleadv1.Queue) int { return cmp.Compare(a.GetName(), b.GetName()) }
@@ -64,7 +65,7 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 
 // PauseQueue prevents a queue's jobs from starting.
 func (s *Queues) PauseQueue(ctx context.Context, in *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
-	return &fairleadv1.QueueResponse{}, s.client.PauseQueue(ctx, in.GetName())
+	return &fairleadv1.QueueResponse{}, s.client.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: in.GetName(), Reason: in.GetReason()})
 }
 
 // ResumeQueue undoes PauseQueue.

@@ -92,7 +92,7 @@ func explanationTo(why fairlead.Explanation) *fairleadv1.Explanation {
 
 func obstacleTo(o fairlead.Obstacle) *fairleadv1.Obstacle {
 	return &fairleadv1.Obstacle{
-		Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: message.Time(o.Until), By: o.By, Text: o.Text,
+		Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: message.Time(o.Until), By: o.By, Text: o.Text, Reason: o.Reason,
 		Kinds: items(o.Kinds, func(k fairlead.KindCount) *fairleadv1.KindCount {
 			return &fairleadv1.KindCount{Kind: k.Kind, Jobs: int32(k.Jobs)}
 		}),

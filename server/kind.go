@@ -47,7 +47,8 @@ func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (
 	}
 	for _, pause := range pauses {
 		if pause.Scope == fairlead.PauseKind {
-			of(pause.Name).Paused = true
+			kind := of(pause.Name)
+			kind.Paused, kind.PauseReason = true, pause.Reason
 		}
 	}
 	fields, err := s.client.Confidential(ctx)
@@ -63,7 +64,7 @@ func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (
 
 // PauseKind prevents jobs of a kind from starting.
 func (s *Kinds) PauseKind(ctx context.Context, in *fairleadv1.KindRequest) (*fairleadv1.KindResponse, error) {
-	return &fairleadv1.KindResponse{}, s.client.PauseKind(ctx, in.GetName())
+	return &fairleadv1.KindResponse{}, s.client.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseKind, Name: in.GetName(), Reason: in.GetReason()})
 }
 
 // ResumeKind undoes PauseKind.

@@ -205,12 +205,14 @@ func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	return s.store.Nodes(ctx)
 }
 
-// Pauses returns all pauses.
+// Pauses returns all pauses, or those of the tenants that the caller is bound to: tenants
+// share queues and kinds.
 func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
-	if err := whole(ctx); err != nil {
-		return nil, err
+	pauses, err := s.store.Pauses(ctx)
+	if who := callerOf(ctx).identity; err == nil && who.bound() {
+		pauses = slices.DeleteFunc(pauses, func(p fairlead.Pause) bool { return p.Scope != fairlead.PauseTenant || !who.touches(p.Name) })
 	}
-	return s.store.Pauses(ctx)
+	return pauses, err
 }
 
 // Now returns the time of the database's clock.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,8 @@ func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.
 	_, err = store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"secret", "noop"}}, Max: 2})
 	must(err)
 	must(client.Enqueue(t.Context(), waiting))
+	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "noop", Reason: "zeta floods it"}))
+	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme", Reason: "unpaid"}))
 	own := scoped{store: store}
 	for name, who := range map[string]Identity{
 		"bound":     {Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}},
@@ -42,6 +45,18 @@ func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.
 		}
 		waits, err := own.Explain(ctx, waiting.ID)
 		must(err)
+		why := map[fairlead.LimitScope]string{}
+		for _, o := range waits.Obstacles {
+			if o.Code == fairlead.IsPaused {
+				why[o.Scope] = o.Reason
+				if strings.Contains(o.Text, "zeta") != (all && o.Scope == fairlead.LimitKind) {
+					t.Errorf("a caller who is %s reads %q", name, o.Text)
+				}
+			}
+		}
+		if why[fairlead.LimitTenant] != "unpaid" || (why[fairlead.LimitKind] != "") != all {
+			t.Errorf("a caller who is %s sees the reasons %v", name, why)
+		}
 		at := slices.IndexFunc(waits.Obstacles, func(o fairlead.Obstacle) bool { return o.Code == fairlead.NoSlot })
 		if at < 0 || (len(waits.Obstacles[at].Kinds) == 2) != all || (len(waits.Obstacles[at].Kinds) == 0) == all {
 			t.Errorf("a caller who is %s sees %+v", name, waits.Obstacles)

@@ -23,6 +23,16 @@ func hideParent(who Identity, obstacles []fairlead.Obstacle, text string) {
 	}
 }
 
+// hideReasons removes the reasons for pauses of queues and kinds, which tenants share: a
+// reason may be about another tenant.
+func hideReasons(obstacles []fairlead.Obstacle) {
+	for i := range obstacles {
+		if o := &obstacles[i]; o.Reason != "" && o.Scope != fairlead.LimitTenant {
+			o.Reason, o.Text = "", fmt.Sprintf("%s %q is paused", o.Scope, o.Name)
+		}
+	}
+}
+
 // hideOthers removes information from an explanation that callers bound to tenants may not
 // see: the names of nodes, the runs of other tenants, the parent of the tenant, and the
 // numbers of jobs of other tenants that go first or start.
@@ -31,6 +41,7 @@ func hideOthers(who Identity, why *fairlead.Explanation) {
 		why.Run.Name = ""
 	}
 	hideParent(who, why.Obstacles, parentKeeps)
+	hideReasons(why.Obstacles)
 	for i := range why.Obstacles {
 		switch o := &why.Obstacles[i]; o.Code {
 		case fairlead.NoSlot:

@@ -98,7 +98,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"Nodes": second(own.Nodes(ctx)), "Held": second(own.Held(ctx, 1)), "Pauses": second(own.Pauses(ctx)), "Limits": second(own.Limits(ctx)), "Verify": second(own.Verify(ctx)),
+		"Nodes": second(own.Nodes(ctx)), "Held": second(own.Held(ctx, 1)), "Limits": second(own.Limits(ctx)), "Verify": second(own.Verify(ctx)),
 		"Secret": second(own.Secret(ctx, "x")), "Drain": own.Drain(ctx, 1, true), "SetLimit": own.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}),
 		"PutTenant": second(own.PutTenant(ctx, fairlead.Tenant{Name: "acme"})), "DeleteTenant": own.DeleteTenant(ctx, "acme"),
 		"Pause": own.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: "q"}), "Resume": own.Resume(ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: "q"}),
@@ -108,6 +108,14 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		if !errors.Is(err, errForbidden) {
 			t.Errorf("%s: %v, want that it is forbidden", name, err)
 		}
+	}
+	for _, pause := range []fairlead.Pause{{Scope: fairlead.PauseQueue, Name: "q"}, {Scope: fairlead.PauseTenant, Name: "acme", Reason: "unpaid"}, {Scope: fairlead.PauseTenant, Name: "zeta"}} {
+		if err := own.store.Pause(ctx, pause); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pauses, err := own.Pauses(ctx); err != nil || len(pauses) != 1 || pauses[0].Reason != "unpaid" {
+		t.Errorf("the caller sees the pauses %+v, %v", pauses, err)
 	}
 	for name, err := range map[string]error{
 		"Enqueue": own.Enqueue(ctx, []*fairlead.Job{{Kind: "noop", Tenant: "zeta"}}), "EnqueueOnce": second(own.EnqueueOnce(ctx, fairlead.Once{}, []*fairlead.Job{{Kind: "noop", Tenant: "zeta"}})),

@@ -32,6 +32,7 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 		wait.Before.First, wait.After.First = 0, 0 // positions among the jobs of all tenants
 		for _, held := range [][]fairlead.Obstacle{wait.Before.Held, wait.After.Held} {
 			hideParent(who, held, parentKeeps)
+			hideReasons(held)
 			for j := range held {
 				held[j].Kinds = nil // the kinds may belong to other tenants
 			}

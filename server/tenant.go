@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -102,8 +100,8 @@ func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantR
 }
 
 // PauseTenant prevents a tenant's jobs from starting.
-func (s *Tenants) PauseTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.PauseTenantResponse, error) {
-	if err := s.client.PauseTenant(ctx, in.GetName()); err != nil {
+func (s *Tenants) PauseTenant(ctx context.Context, in *fairleadv1.PauseTenantRequest) (*fairleadv1.PauseTenantResponse, error) {
+	if err := s.client.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: in.GetName(), Reason: in.GetReason()}); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.PauseTenantResponse{}, nil
@@ -132,17 +130,22 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 	return nil, driver.NoSuchTenant(in.GetName())
 }
 
-// markPaused sets whether tenants are paused, declared or not, if the caller may see
-// pauses.
+// markPaused sets whether tenants are paused, declared or not, and the reasons.
 func markPaused(ctx context.Context, client *fairlead.Client, tenants ...*fairleadv1.Usage) error {
 	pauses, err := client.Pauses(ctx)
-	if errors.Is(err, errForbidden) {
-		return nil
+	if err != nil {
+		return err
+	}
+	reasons := map[string]string{}
+	for _, pause := range pauses {
+		if pause.Scope == fairlead.PauseTenant {
+			reasons[pause.Name] = pause.Reason
+		}
 	}
 	for _, usage := range tenants {
-		usage.Paused = slices.Contains(pauses, fairlead.Pause{Scope: fairlead.PauseTenant, Name: usage.GetTenant()})
+		usage.PauseReason, usage.Paused = reasons[usage.GetTenant()]
 	}
-	return err
+	return nil
 }
 
 // GetTenantSigningKey returns the key that a declared tenant uses to verify messages from

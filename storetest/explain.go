@@ -110,6 +110,17 @@ func testExplain(c *chapter) {
 		f.equal("what is paused", names, []string{"queue default", "kind greet", "tenant acme", "tenant top"})
 		f.equal("its start", e.Start, time.Time{})
 	})
+	c.test("the reason for a pause, as last given", func(f *fixture) {
+		f.joinIdle()
+		job, pause := f.enqueue(plain()), queuePause(fairlead.DefaultQueue)
+		for _, reason := range []string{"storage migration", "faulty release"} {
+			pause.Reason = reason
+			f.pause(pause)
+			o := f.explain(job, fairlead.IsPaused).Obstacles[0]
+			f.equal("the reason", o.Reason, reason)
+			f.equal("its text", o.Text, `queue "default" is paused (`+reason+`)`)
+		}
+	})
 	c.test("no node serves its queue", func(f *fixture) {
 		id, err := f.store.Join(f.ctx(), fairlead.Node{Name: "other", Kinds: []string{kind}, Queues: []string{"other"}, Slots: 1}, lease)
 		f.ok(err)

@@ -119,6 +119,30 @@ func testPause(c *chapter) {
 		f.resume(kindPause("never heard of"))
 		f.wantPauses()
 	})
+	c.test("a pause keeps its reason until another one is given or it ends", func(f *fixture) {
+		why := func(pause fairlead.Pause, reason string) fairlead.Pause {
+			pause.Reason = reason
+			return pause
+		}
+		f.pause(why(queuePause("q"), "a faulty release: 坏了"), why(kindPause("q"), "audit"))
+		f.pause(queuePause("q"))
+		f.wantPauses(why(queuePause("q"), "a faulty release: 坏了"), why(kindPause("q"), "audit"))
+		f.pause(why(queuePause("q"), "storage migration"))
+		f.wantPauses(why(queuePause("q"), "storage migration"), why(kindPause("q"), "audit"))
+		f.resume(queuePause("q"))
+		f.pause(queuePause("q"))
+		f.wantPauses(queuePause("q"), why(kindPause("q"), "audit"))
+	})
+	c.test("changing a paused tenant keeps the reason", func(f *fixture) {
+		pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme", Reason: "unpaid"}
+		f.pause(pause)
+		tenant := f.declare(fairlead.Tenant{Name: "acme"})
+		f.equal("whether it is paused", tenant.Paused, true)
+		tenant.Weight = 2
+		_, err := f.store.PutTenant(f.ctx(), tenant)
+		f.ok(err)
+		f.wantPauses(pause)
+	})
 	c.test("Pauses lists what is paused", func(f *fixture) {
 		f.pause(queuePause("a"), queuePause("b"), kindPause("a"))
 		f.wantPauses(queuePause("a"), queuePause("b"), kindPause("a"))

@@ -111,10 +111,11 @@ func TestWhoAmISaysWhoAsksWhichServer(t *testing.T) {
 
 func TestAKindIsPausedAndResumed(t *testing.T) {
 	r := newRig(t)
-	r.says([]string{"kind noop paused"}, "kind", "pause", "noop")
+	r.says([]string{"kind noop paused"}, "kind", "pause", "noop", "--reason", "faulty release")
+	r.says([]string{"noop", "faulty release"}, "kind", "list")
 	r.says([]string{"NAME", "noop", "yes"}, "kind", "list")
 	r.typed(ExitOK, "job", "enqueue", "noop")
-	r.says([]string{"paused"}, "job", "explain", "1")
+	r.says([]string{"kind \"noop\" is paused (faulty release)"}, "job", "explain", "1")
 	r.says([]string{"kind noop resumed"}, "kind", "resume", "noop")
 	r.typed(ExitOK, "job", "enqueue", "noop", "--wait")
 }

@@ -31,7 +31,8 @@ func TestQueuesNodesAndLimits(t *testing.T) {
 	r := newRig(t)
 	r.id("job", "enqueue", "noop", "--queue", "mail", "--not-before", "1h")
 	r.says([]string{"queue mail paused"}, "queue", "pause", "mail")
-	r.says([]string{"NAME", "mail", "yes"}, "queue", "list")
+	r.says([]string{"queue mail paused"}, "queue", "pause", "mail", "--reason", "storage migration")
+	r.says([]string{"NAME", "mail", "yes", "storage migration"}, "queue", "list")
 	r.says([]string{"queue mail resumed"}, "queue", "resume", "mail")
 	r.typed(ExitOK, "job", "enqueue", "noop", "--wait") // the node has joined
 	r.says([]string{"here", "alive", "(all)"}, "node", "list")

@@ -22,9 +22,9 @@ func (s *session) kindListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("NAME", "NODES", "PAUSED", "CONFIDENTIAL")
+		table := c.Table("NAME", "NODES", "PAUSED", "REASON", "CONFIDENTIAL")
 		for _, kind := range all.GetItems() {
-			table.Add(kind.GetName(), kind.GetNodes(), pausedCell(kind.GetPaused()), strings.Join(kind.GetConfidential(), " "))
+			table.Add(kind.GetName(), kind.GetNodes(), pausedCell(kind.GetPaused()), kind.GetPauseReason(), strings.Join(kind.GetConfidential(), " "))
 		}
 		return c.printTable(all, table)
 	}))
@@ -54,6 +54,11 @@ func (s *session) kindSetCommand() *cobra.Command {
 	return cmd
 }
 
+// pauseReason registers the flag for the reason of a pause.
+func pauseReason(cmd *cobra.Command, reason *string) {
+	cmd.Flags().StringVar(reason, "reason", "", "reason for pausing, shown with the pause (default: none)")
+}
+
 // pausedCell returns the cell that shows whether an object is paused.
 func pausedCell(paused bool) screen.Cell {
 	if paused {
@@ -63,13 +68,16 @@ func pausedCell(paused bool) screen.Cell {
 }
 
 func (s *session) kindPauseCommand() *cobra.Command {
-	return verb("pause NAME", "Pause a kind; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
-		answer, err := c.kinds.PauseKind(ctx, &fairleadv1.KindRequest{Name: c.args[0]})
+	var reason string
+	cmd := verb("pause NAME", "Pause a kind; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.kinds.PauseKind(ctx, &fairleadv1.KindRequest{Name: c.args[0], Reason: reason})
 		if err != nil {
 			return err
 		}
 		return c.say(answer, "kind %s paused", c.args[0])
 	}))
+	pauseReason(cmd, &reason)
+	return cmd
 }
 
 func (s *session) kindResumeCommand() *cobra.Command {

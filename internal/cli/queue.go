@@ -19,22 +19,24 @@ func (s *session) queueListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("NAME", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "OLDEST WAIT", "PAUSED")
+		table := c.Table("NAME", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "OLDEST WAIT", "PAUSED", "REASON")
 		for _, q := range all.GetItems() {
-			table.Add(q.GetName(), q.GetScheduled(), q.GetParked(), q.GetReady(), q.GetRunning(), q.GetWaiting(), q.GetOldestWait(), pausedCell(q.GetPaused()))
+			table.Add(q.GetName(), q.GetScheduled(), q.GetParked(), q.GetReady(), q.GetRunning(), q.GetWaiting(), q.GetOldestWait(), pausedCell(q.GetPaused()), q.GetPauseReason())
 		}
 		return c.printTable(all, table)
 	}))
 }
 
 func (s *session) queuePauseCommand() *cobra.Command {
+	var reason string
 	cmd := verb("pause NAME", "Pause a queue; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
-		answer, err := c.queues.PauseQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
+		answer, err := c.queues.PauseQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0], Reason: reason})
 		if err != nil {
 			return err
 		}
 		return c.say(answer, "queue %s paused", c.args[0])
 	}))
+	pauseReason(cmd, &reason)
 	cmd.ValidArgsFunction = first(s.asked(queueNames))
 	return cmd
 }

@@ -153,13 +153,16 @@ func (s *session) tenantDeleteCommand() *cobra.Command {
 }
 
 func (s *session) tenantPauseCommand() *cobra.Command {
-	return verb("pause NAME", "Pause a tenant; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
-		answer, err := c.tenants.PauseTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+	var reason string
+	cmd := verb("pause NAME", "Pause a tenant; its running jobs continue", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.tenants.PauseTenant(ctx, &fairleadv1.PauseTenantRequest{Name: c.args[0], Reason: reason})
 		if err != nil {
 			return err
 		}
 		return c.say(answer, "tenant %s paused", c.args[0])
 	}))
+	pauseReason(cmd, &reason)
+	return cmd
 }
 
 func (s *session) tenantResumeCommand() *cobra.Command {

@@ -174,8 +174,12 @@ func (e *explaining) gated() {
 
 func (e *explaining) paused() {
 	for _, pause := range e.Rules.PausesOf(e.lane) {
-		o := fairlead.Obstacle{Code: fairlead.IsPaused, Scope: fairlead.LimitScope(pause.Scope), Name: pause.Name}
-		e.add(o, "%s %q is paused", pause.Scope, pause.Name)
+		o := fairlead.Obstacle{Code: fairlead.IsPaused, Scope: fairlead.LimitScope(pause.Scope), Name: pause.Name, Reason: pause.Reason}
+		if pause.Reason == "" {
+			e.add(o, "%s %q is paused", pause.Scope, pause.Name)
+		} else {
+			e.add(o, "%s %q is paused (%s)", pause.Scope, pause.Name, pause.Reason)
+		}
 	}
 }
 

@@ -51,11 +51,17 @@ func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pau
 
 // setPause queues the statement that pauses or resumes, as part of a rule change.
 func (s *PauseStatements) setPause(db DB, pause fairlead.Pause, paused bool) {
-	statement := s.Resume
-	if paused {
-		statement = s.Pause
+	if !paused {
+		db.Queue(s.Resume, string(pause.Scope), pause.Name)
+		return
 	}
-	db.Queue(statement, string(pause.Scope), pause.Name)
+	db.Queue(s.Pause, string(pause.Scope), pause.Name, cut(pause.Reason, fairlead.MaxReason))
+}
+
+// unexplained returns a pause without its reason. Two pauses of the same object are equal
+// then.
+func unexplained(pause fairlead.Pause) fairlead.Pause {
+	return fairlead.Pause{Scope: pause.Scope, Name: pause.Name}
 }
 
 // Pauses lists all pauses.
@@ -68,8 +74,8 @@ func ReadPauses(ctx context.Context, db DB, statements *PauseStatements) ([]fair
 	return list(ctx, db, ScanPause, statements.Pauses)
 }
 
-// ScanPause reads a pause from the columns scope and name.
+// ScanPause reads a pause from the columns scope, name and reason.
 func ScanPause(row Scanner) (pause fairlead.Pause, err error) {
-	err = row.Scan(&pause.Scope, &pause.Name)
+	err = row.Scan(&pause.Scope, &pause.Name, &pause.Reason)
 	return pause, err
 }

@@ -88,8 +88,11 @@ func (s *ruleSheet) putTenant(tenant fairlead.Tenant, version int64) error {
 	s.parents[tenant.Name], s.weights[tenant.Name] = tenant.Parent, tenant.Weight
 	s.putQuota(tenant.Limit(), tenant.MinRunning)
 	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
-	s.pauses = slices.DeleteFunc(s.pauses, func(other fairlead.Pause) bool { return other == pause })
-	if tenant.Paused {
+	same := func(other fairlead.Pause) bool { return unexplained(other) == pause }
+	switch {
+	case !tenant.Paused:
+		s.pauses = slices.DeleteFunc(s.pauses, same)
+	case !slices.ContainsFunc(s.pauses, same): // an earlier pause keeps its reason
 		s.pauses = append(s.pauses, pause)
 	}
 	return nil

@@ -46,8 +46,8 @@ type Rules struct {
 	Version int64
 	Quotas  map[int32]*Quota // active quotas only
 
-	pauses  map[fairlead.Pause]struct{}
-	parents map[string]string // tenant → parent
+	pauses  map[fairlead.Pause]string // pause without its reason → reason
+	parents map[string]string         // tenant → parent
 	byName  map[ruleName]int32
 	perKey  map[string]int // kind → places of each of its gates, if set
 	orders  orders
@@ -63,11 +63,11 @@ type ruleName struct {
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
-		pauses: map[fairlead.Pause]struct{}{}, parents: parents, byName: map[ruleName]int32{}, perKey: map[string]int{},
+		pauses: map[fairlead.Pause]string{}, parents: parents, byName: map[ruleName]int32{}, perKey: map[string]int{},
 		orders: orders{queues: map[string]fairlead.Order{}},
 	}
 	for _, pause := range pauses {
-		r.pauses[pause] = struct{}{}
+		r.pauses[unexplained(pause)] = pause.Reason
 	}
 	for _, q := range quotas {
 		if q.Rule.PerKey > 0 {
@@ -99,7 +99,8 @@ func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
 		{Scope: fairlead.PauseTenant, Name: lane.Tenant},
 		{Scope: fairlead.PauseTenant, Name: r.parents[lane.Tenant]},
 	} {
-		if _, paused := r.pauses[pause]; paused {
+		if reason, paused := r.pauses[pause]; paused {
+			pause.Reason = reason
 			found = append(found, pause)
 		}
 	}

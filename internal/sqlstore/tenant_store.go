@@ -77,7 +77,7 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 		// A caller that declares the tenant may not know that it is paused, and must not
 		// resume it.
 		pauses, err := ReadPauses(ctx, change, s.pauses)
-		tenant.Paused = slices.Contains(pauses, pause)
+		tenant.Paused = slices.ContainsFunc(pauses, func(other fairlead.Pause) bool { return unexplained(other) == pause })
 		return tenant, err
 	}
 	s.pauses.setPause(change, pause, tenant.Paused)

@@ -19,16 +19,17 @@ select value from {{counter}} where name = 'pause' for update;
 -- name: pauses
 -- Lists what is paused.
 -- Inputs: none.
--- Output: scope, name.
+-- Output: scope, name, reason.
 -- Locks: none.
-select scope, name from {{pause}} order by scope, name;
+select scope, name, reason from {{pause}} order by scope, name;
 
 -- name: pause
--- Pauses a queue, kind or tenant.
--- Inputs: scope, name.
+-- Pauses a queue, kind or tenant. Without a reason, an earlier one remains.
+-- Inputs: scope, name, reason.
 -- Output: none.
 -- Locks: the row of pause.
-insert into {{pause}} (scope, name) values (?, ?) on duplicate key update name = name;
+insert into {{pause}} (scope, name, reason) values (?, ?, ?)
+on duplicate key update reason = if(values(reason) = '', reason, values(reason));
 
 -- name: resume
 -- Resumes a queue, kind or tenant.

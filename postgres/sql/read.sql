@@ -14,9 +14,9 @@ select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining
 
 -- name: pauses
 -- Lists what is paused.
--- Output: scope, name.
+-- Output: scope, name, reason.
 -- Locks: none.
-select scope, name from {{pause}} order by scope, name;
+select scope, name, reason from {{pause}} order by scope, name;
 
 -- name: ahead
 -- Counts the ready jobs of lanes before a key, without suspects.

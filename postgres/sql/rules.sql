@@ -20,10 +20,11 @@ update {{rules}} set version = version + $1::bigint where id = 1 returning versi
 select version from {{rules}} where id = 1;
 
 -- name: pause
--- Pauses a queue, a kind or a tenant.
--- Inputs: $1 scope, $2 name.
--- Locks: the inserted row.
-insert into {{pause}} (scope, name) values ($1::text, $2::text) on conflict do nothing;
+-- Pauses a queue, a kind or a tenant. Without a reason, an earlier one remains.
+-- Inputs: $1 scope, $2 name, $3 reason.
+-- Locks: the row.
+insert into {{pause}} (scope, name, reason) values ($1::text, $2::text, $3::text)
+on conflict (scope, name) do update set reason = excluded.reason where excluded.reason <> '';
 
 -- name: resume
 -- Reverts pause.

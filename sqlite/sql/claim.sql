@@ -21,8 +21,8 @@ where l.id is null;
 
 -- name: pauses
 -- Lists what is paused.
--- Inputs: none.  Output: scope, name.  Locks: none.
-select scope, name from {{pause}} order by scope, name;
+-- Inputs: none.  Output: scope, name, reason.  Locks: none.
+select scope, name, reason from {{pause}} order by scope, name;
 
 -- name: lane_heads
 -- Finds the first ready job of every lane that has one, without suspects, and without

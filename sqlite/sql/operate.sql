@@ -44,9 +44,10 @@ update {{job}} set lane = ? where id = ?;
 update {{later}} set lane = ? where id = ?;
 
 -- name: pause
--- Pauses a queue or kind.
--- Inputs: scope, name.  Output: none.  Locks: the writer's.
-insert into {{pause}} (scope, name) values (?, ?) on conflict do nothing;
+-- Pauses a queue, kind or tenant. Without a reason, an earlier one remains.
+-- Inputs: scope, name, reason.  Output: none.  Locks: the writer's.
+insert into {{pause}} (scope, name, reason) values (?, ?, ?)
+on conflict (scope, name) do update set reason = excluded.reason where excluded.reason <> '';
 
 -- name: resume
 -- Resumes a queue or kind.

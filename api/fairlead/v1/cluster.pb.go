@@ -27,7 +27,10 @@ const (
 type QueueRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the queue.
-	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Reason to display while the queue is paused. Pausing again without a reason keeps the
+	// previous one; resuming clears it.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -65,6 +68,13 @@ func (*QueueRequest) Descriptor() ([]byte, []int) {
 func (x *QueueRequest) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *QueueRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -159,7 +169,9 @@ type Queue struct {
 	// Number of waiting jobs.
 	Waiting int64 `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	// Time since the earliest acceptable start among the ready jobs.
-	OldestWait    *durationpb.Duration `protobuf:"bytes,8,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
+	OldestWait *durationpb.Duration `protobuf:"bytes,8,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
+	// Reason for the pause.
+	PauseReason   string `protobuf:"bytes,9,opt,name=pause_reason,json=pauseReason,proto3" json:"pause_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -248,6 +260,13 @@ func (x *Queue) GetOldestWait() *durationpb.Duration {
 		return x.OldestWait
 	}
 	return nil
+}
+
+func (x *Queue) GetPauseReason() string {
+	if x != nil {
+		return x.PauseReason
+	}
+	return ""
 }
 
 type ListQueuesResponse struct {
@@ -354,7 +373,10 @@ func (x *SetKindRequest) GetConfidential() []string {
 type KindRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the kind.
-	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Reason to display while the kind is paused. Pausing again without a reason keeps the
+	// previous one; resuming clears it.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +414,13 @@ func (*KindRequest) Descriptor() ([]byte, []int) {
 func (x *KindRequest) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *KindRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -478,7 +507,9 @@ type Kind struct {
 	// Number of live nodes that handle the kind.
 	Nodes int32 `protobuf:"varint,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	// Fields that responses show as "***".
-	Confidential  []string `protobuf:"bytes,4,rep,name=confidential,proto3" json:"confidential,omitempty"`
+	Confidential []string `protobuf:"bytes,4,rep,name=confidential,proto3" json:"confidential,omitempty"`
+	// Reason for the pause.
+	PauseReason   string `protobuf:"bytes,5,opt,name=pause_reason,json=pauseReason,proto3" json:"pause_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -539,6 +570,13 @@ func (x *Kind) GetConfidential() []string {
 		return x.Confidential
 	}
 	return nil
+}
+
+func (x *Kind) GetPauseReason() string {
+	if x != nil {
+		return x.PauseReason
+	}
+	return ""
 }
 
 type ListKindsResponse struct {
@@ -2483,11 +2521,12 @@ var File_fairlead_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x17fairlead/v1/batch.proto\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
+	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x17fairlead/v1/batch.proto\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"N\n" +
 	"\fQueueRequest\x12\x1d\n" +
-	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0f\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1f\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"\x0f\n" +
 	"\rQueueResponse\"\x13\n" +
-	"\x11ListQueuesRequest\"\xef\x01\n" +
+	"\x11ListQueuesRequest\"\x92\x02\n" +
 	"\x05Queue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06paused\x18\x02 \x01(\bR\x06paused\x12\x1c\n" +
@@ -2497,21 +2536,24 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\arunning\x18\x06 \x01(\x03R\arunning\x12\x18\n" +
 	"\awaiting\x18\a \x01(\x03R\awaiting\x12:\n" +
 	"\voldest_wait\x18\b \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"oldestWait\">\n" +
+	"oldestWait\x12!\n" +
+	"\fpause_reason\x18\t \x01(\tR\vpauseReason\">\n" +
 	"\x12ListQueuesResponse\x12(\n" +
 	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\"[\n" +
 	"\x0eSetKindRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12*\n" +
-	"\fconfidential\x18\x02 \x03(\tB\x06\x92\xb5\x18\x02\x18dR\fconfidential\",\n" +
+	"\fconfidential\x18\x02 \x03(\tB\x06\x92\xb5\x18\x02\x18dR\fconfidential\"M\n" +
 	"\vKindRequest\x12\x1d\n" +
-	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0e\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1f\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"\x0e\n" +
 	"\fKindResponse\"\x12\n" +
-	"\x10ListKindsRequest\"l\n" +
+	"\x10ListKindsRequest\"\x8f\x01\n" +
 	"\x04Kind\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06paused\x18\x02 \x01(\bR\x06paused\x12\x14\n" +
 	"\x05nodes\x18\x03 \x01(\x05R\x05nodes\x12\"\n" +
-	"\fconfidential\x18\x04 \x03(\tR\fconfidential\"<\n" +
+	"\fconfidential\x18\x04 \x03(\tR\fconfidential\x12!\n" +
+	"\fpause_reason\x18\x05 \x01(\tR\vpauseReason\"<\n" +
 	"\x11ListKindsResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.KindR\x05items\"\x12\n" +
 	"\x10ListNodesRequest\"(\n" +

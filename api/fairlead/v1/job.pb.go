@@ -2191,7 +2191,10 @@ type Obstacle struct {
 	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
 	// For no_node: kinds that live nodes handle. For no_slot: kinds of the jobs that occupy
 	// the slots, hidden from callers bound to tenants.
-	Kinds         []*KindCount `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	Kinds []*KindCount `protobuf:"bytes,9,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// For paused: reason for the pause, if one was given. For queues and kinds, hidden from
+	// callers bound to tenants.
+	Reason        string `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2287,6 +2290,13 @@ func (x *Obstacle) GetKinds() []*KindCount {
 		return x.Kinds
 	}
 	return nil
+}
+
+func (x *Obstacle) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
 }
 
 // JobHistory lists what a job waited for.
@@ -3167,7 +3177,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04jobs\x18\x06 \x03(\v2\x18.fairlead.v1.ExplanationR\x04jobs\"3\n" +
 	"\tKindCount\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\"\xf2\x01\n" +
+	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\"\x8a\x02\n" +
 	"\bObstacle\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x12\n" +
@@ -3177,7 +3187,9 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
 	"\x02by\x18\a \x03(\x03R\x02by\x12\x12\n" +
 	"\x04text\x18\b \x01(\tR\x04text\x12,\n" +
-	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\"\x92\x01\n" +
+	"\x05kinds\x18\t \x03(\v2\x16.fairlead.v1.KindCountR\x05kinds\x12\x16\n" +
+	"\x06reason\x18\n" +
+	" \x01(\tR\x06reason\"\x92\x01\n" +
 	"\n" +
 	"JobHistory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +

@@ -676,6 +676,61 @@ func (x *TenantSigningKey) GetSigningKey() string {
 	return ""
 }
 
+type PauseTenantRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tenant.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Reason to display while the tenant is paused. Pausing again without a reason keeps
+	// the previous one; resuming clears it.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseTenantRequest) Reset() {
+	*x = PauseTenantRequest{}
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseTenantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseTenantRequest) ProtoMessage() {}
+
+func (x *PauseTenantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseTenantRequest.ProtoReflect.Descriptor instead.
+func (*PauseTenantRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PauseTenantRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PauseTenantRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 type PauseTenantResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -684,7 +739,7 @@ type PauseTenantResponse struct {
 
 func (x *PauseTenantResponse) Reset() {
 	*x = PauseTenantResponse{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +751,7 @@ func (x *PauseTenantResponse) String() string {
 func (*PauseTenantResponse) ProtoMessage() {}
 
 func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[8]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +764,7 @@ func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseTenantResponse.ProtoReflect.Descriptor instead.
 func (*PauseTenantResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{9}
 }
 
 // Usage is the usage of one tenant, or of all tenants together.
@@ -742,16 +797,17 @@ type Usage struct {
 	// For a parent: usage of the tenant and its children together, which the parent's cap
 	// and rate apply to.
 	Family *FamilyUsage `protobuf:"bytes,13,opt,name=family,proto3" json:"family,omitempty"`
-	// Whether the tenant is paused, so that none of its jobs start. Hidden from callers
-	// bound to tenants; GetTenant returns it for declared tenants.
-	Paused        bool `protobuf:"varint,14,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Whether the tenant is paused, so that none of its jobs start.
+	Paused bool `protobuf:"varint,14,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Reason for the pause.
+	PauseReason   string `protobuf:"bytes,15,opt,name=pause_reason,json=pauseReason,proto3" json:"pause_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +819,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[9]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +832,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Usage) GetTenant() string {
@@ -877,6 +933,13 @@ func (x *Usage) GetPaused() bool {
 	return false
 }
 
+func (x *Usage) GetPauseReason() string {
+	if x != nil {
+		return x.PauseReason
+	}
+	return ""
+}
+
 // FamilyUsage is the usage of a parent and its children together.
 type FamilyUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -904,7 +967,7 @@ type FamilyUsage struct {
 
 func (x *FamilyUsage) Reset() {
 	*x = FamilyUsage{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +979,7 @@ func (x *FamilyUsage) String() string {
 func (*FamilyUsage) ProtoMessage() {}
 
 func (x *FamilyUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[10]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +992,7 @@ func (x *FamilyUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FamilyUsage.ProtoReflect.Descriptor instead.
 func (*FamilyUsage) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FamilyUsage) GetChildren() []string {
@@ -1080,8 +1143,11 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\x10TenantSigningKey\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12%\n" +
 	"\vsigning_key\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\n" +
-	"signingKey\"\x15\n" +
-	"\x13PauseTenantResponse\"\xad\x03\n" +
+	"signingKey\"T\n" +
+	"\x12PauseTenantRequest\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1f\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"\x15\n" +
+	"\x13PauseTenantResponse\"\xd0\x03\n" +
 	"\x05Usage\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1c\n" +
 	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +
@@ -1100,7 +1166,8 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\voldest_wait\x18\f \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"oldestWait\x120\n" +
 	"\x06family\x18\r \x01(\v2\x18.fairlead.v1.FamilyUsageR\x06family\x12\x16\n" +
-	"\x06paused\x18\x0e \x01(\bR\x06paused\"\x97\x02\n" +
+	"\x06paused\x18\x0e \x01(\bR\x06paused\x12!\n" +
+	"\fpause_reason\x18\x0f \x01(\tR\vpauseReason\"\x97\x02\n" +
 	"\vFamilyUsage\x12\x1a\n" +
 	"\bchildren\x18\x01 \x03(\tR\bchildren\x12\x1c\n" +
 	"\tscheduled\x18\x02 \x01(\x05R\tscheduled\x12\x16\n" +
@@ -1111,7 +1178,7 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\astarted\x18\a \x01(\x01R\astarted\x12\x16\n" +
 	"\x06missed\x18\b \x01(\x05R\x06missed\x12:\n" +
 	"\voldest_wait\x18\t \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"oldestWait2\xd2\t\n" +
+	"oldestWait2\xd4\t\n" +
 	"\rTenantService\x12b\n" +
 	"\fCreateTenant\x12\x13.fairlead.v1.Tenant\x1a\x13.fairlead.v1.Tenant\"(ڵ\x18\n" +
 	"\n" +
@@ -1128,8 +1195,8 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/tenants/{name}\x12\x81\x01\n" +
 	"\fDeleteTenant\x12 .fairlead.v1.DeleteTenantRequest\x1a!.fairlead.v1.DeleteTenantResponse\",ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/tenants/{name}\x12\x85\x01\n" +
-	"\vPauseTenant\x12\x1d.fairlead.v1.GetTenantRequest\x1a .fairlead.v1.PauseTenantResponse\"5ڵ\x18\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/tenants/{name}\x12\x87\x01\n" +
+	"\vPauseTenant\x12\x1f.fairlead.v1.PauseTenantRequest\x1a .fairlead.v1.PauseTenantResponse\"5ڵ\x18\n" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/tenants/{name}/pause\x12\x87\x01\n" +
 	"\fResumeTenant\x12\x1d.fairlead.v1.GetTenantRequest\x1a .fairlead.v1.PauseTenantResponse\"6ڵ\x18\n" +
@@ -1152,7 +1219,7 @@ func file_fairlead_v1_tenant_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_tenant_proto_rawDescData
 }
 
-var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_fairlead_v1_tenant_proto_goTypes = []any{
 	(*Tenant)(nil),                // 0: fairlead.v1.Tenant
 	(*GetTenantRequest)(nil),      // 1: fairlead.v1.GetTenantRequest
@@ -1162,30 +1229,31 @@ var file_fairlead_v1_tenant_proto_goTypes = []any{
 	(*DeleteTenantRequest)(nil),   // 5: fairlead.v1.DeleteTenantRequest
 	(*DeleteTenantResponse)(nil),  // 6: fairlead.v1.DeleteTenantResponse
 	(*TenantSigningKey)(nil),      // 7: fairlead.v1.TenantSigningKey
-	(*PauseTenantResponse)(nil),   // 8: fairlead.v1.PauseTenantResponse
-	(*Usage)(nil),                 // 9: fairlead.v1.Usage
-	(*FamilyUsage)(nil),           // 10: fairlead.v1.FamilyUsage
-	nil,                           // 11: fairlead.v1.Tenant.LabelsEntry
-	nil,                           // 12: fairlead.v1.PatchTenantRequest.LabelsEntry
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*PauseTenantRequest)(nil),    // 8: fairlead.v1.PauseTenantRequest
+	(*PauseTenantResponse)(nil),   // 9: fairlead.v1.PauseTenantResponse
+	(*Usage)(nil),                 // 10: fairlead.v1.Usage
+	(*FamilyUsage)(nil),           // 11: fairlead.v1.FamilyUsage
+	nil,                           // 12: fairlead.v1.Tenant.LabelsEntry
+	nil,                           // 13: fairlead.v1.PatchTenantRequest.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 15: google.protobuf.Duration
 }
 var file_fairlead_v1_tenant_proto_depIdxs = []int32{
-	11, // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
-	13, // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
-	13, // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
+	12, // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
+	14, // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
+	14, // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: fairlead.v1.ListTenantsResponse.items:type_name -> fairlead.v1.Tenant
-	12, // 4: fairlead.v1.PatchTenantRequest.labels:type_name -> fairlead.v1.PatchTenantRequest.LabelsEntry
-	14, // 5: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
-	10, // 6: fairlead.v1.Usage.family:type_name -> fairlead.v1.FamilyUsage
-	14, // 7: fairlead.v1.FamilyUsage.oldest_wait:type_name -> google.protobuf.Duration
+	13, // 4: fairlead.v1.PatchTenantRequest.labels:type_name -> fairlead.v1.PatchTenantRequest.LabelsEntry
+	15, // 5: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
+	11, // 6: fairlead.v1.Usage.family:type_name -> fairlead.v1.FamilyUsage
+	15, // 7: fairlead.v1.FamilyUsage.oldest_wait:type_name -> google.protobuf.Duration
 	0,  // 8: fairlead.v1.TenantService.CreateTenant:input_type -> fairlead.v1.Tenant
 	1,  // 9: fairlead.v1.TenantService.GetTenant:input_type -> fairlead.v1.GetTenantRequest
 	2,  // 10: fairlead.v1.TenantService.ListTenants:input_type -> fairlead.v1.ListTenantsRequest
 	0,  // 11: fairlead.v1.TenantService.UpdateTenant:input_type -> fairlead.v1.Tenant
 	4,  // 12: fairlead.v1.TenantService.PatchTenant:input_type -> fairlead.v1.PatchTenantRequest
 	5,  // 13: fairlead.v1.TenantService.DeleteTenant:input_type -> fairlead.v1.DeleteTenantRequest
-	1,  // 14: fairlead.v1.TenantService.PauseTenant:input_type -> fairlead.v1.GetTenantRequest
+	8,  // 14: fairlead.v1.TenantService.PauseTenant:input_type -> fairlead.v1.PauseTenantRequest
 	1,  // 15: fairlead.v1.TenantService.ResumeTenant:input_type -> fairlead.v1.GetTenantRequest
 	1,  // 16: fairlead.v1.TenantService.GetTenantStats:input_type -> fairlead.v1.GetTenantRequest
 	1,  // 17: fairlead.v1.TenantService.GetTenantSigningKey:input_type -> fairlead.v1.GetTenantRequest
@@ -1195,9 +1263,9 @@ var file_fairlead_v1_tenant_proto_depIdxs = []int32{
 	0,  // 21: fairlead.v1.TenantService.UpdateTenant:output_type -> fairlead.v1.Tenant
 	0,  // 22: fairlead.v1.TenantService.PatchTenant:output_type -> fairlead.v1.Tenant
 	6,  // 23: fairlead.v1.TenantService.DeleteTenant:output_type -> fairlead.v1.DeleteTenantResponse
-	8,  // 24: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
-	8,  // 25: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
-	9,  // 26: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
+	9,  // 24: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
+	9,  // 25: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
+	10, // 26: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
 	7,  // 27: fairlead.v1.TenantService.GetTenantSigningKey:output_type -> fairlead.v1.TenantSigningKey
 	18, // [18:28] is the sub-list for method output_type
 	8,  // [8:18] is the sub-list for method input_type
@@ -1219,7 +1287,7 @@ func file_fairlead_v1_tenant_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_tenant_proto_rawDesc), len(file_fairlead_v1_tenant_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -44,7 +44,7 @@ type TenantServiceClient interface {
 	// tenant has unfinished jobs, unless force cancels them.
 	DeleteTenant(context.Context, *v1.DeleteTenantRequest) (*v1.DeleteTenantResponse, error)
 	// Pauses a tenant: none of its jobs start on any node. Running jobs continue.
-	PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
+	PauseTenant(context.Context, *v1.PauseTenantRequest) (*v1.PauseTenantResponse, error)
 	// Resumes a paused tenant.
 	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// Returns the usage of a tenant.
@@ -90,7 +90,7 @@ func (c tenantServiceClient) DeleteTenant(ctx context.Context, in *v1.DeleteTena
 	return rpc.Call[*v1.DeleteTenantResponse](ctx, c.Client, "DeleteTenant", in)
 }
 
-func (c tenantServiceClient) PauseTenant(ctx context.Context, in *v1.GetTenantRequest) (*v1.PauseTenantResponse, error) {
+func (c tenantServiceClient) PauseTenant(ctx context.Context, in *v1.PauseTenantRequest) (*v1.PauseTenantResponse, error) {
 	return rpc.Call[*v1.PauseTenantResponse](ctx, c.Client, "PauseTenant", in)
 }
 
