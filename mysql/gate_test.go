@@ -257,7 +257,7 @@ func TestManyGatesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(0, 2*gates+most-2)
-	// Promote passes over a gate that it cannot lock at once, and the next call continues there.
+	// The store also admits by itself after the commit. Promote skips the gates that it has locked.
 	for begun := time.Now(); time.Since(begun) < patience.Limit; {
 		promote(t, store)
 		if tally, err := store.Tally(ctx, fairlead.Filter{}); err != nil || tally[fairlead.Parked] == 0 {
