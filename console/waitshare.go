@@ -14,9 +14,13 @@ type waitShare struct {
 	whole  time.Duration
 }
 
-// Percent returns the share of the whole wait. A share that rounds to zero is at least 1.
+// Percent returns the share of the whole wait: at least 1, and at most 99 if there are
+// other shares.
 func (s waitShare) Percent() int64 {
-	return max(1, int64(100*float64(s.Length)/float64(s.whole)+0.5))
+	if s.Length >= s.whole {
+		return 100
+	}
+	return min(99, max(1, int64(100*float64(s.Length)/float64(s.whole)+0.5)))
 }
 
 // waitShares adds up the times that a job waited for the same cause, longest first. Of a
