@@ -20,7 +20,8 @@ func TestWaitsForTheSameCauseAreAddedUpLongestFirst(t *testing.T) {
 	}
 	if want := `at_cap "" 16m25s 99%; over_rate "rate" 14s 1%; in_line "" 1s 1%; `; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
-	}	for part, want := range map[time.Duration]int64{time.Millisecond: 1, time.Hour - time.Millisecond: 99, time.Hour: 100} {
+	}
+	for part, want := range map[time.Duration]int64{time.Millisecond: 1, time.Hour - time.Millisecond: 99, time.Hour: 100} {
 		if got := (waitShare{Length: part, whole: time.Hour}).Percent(); got != want {
 			t.Errorf("%v of an hour are %d %%, want %d %%", part, got, want)
 		}
