@@ -106,7 +106,7 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 }
 
 func (e *explaining) noEnd() {
-	e.unknown(fairlead.NoEstimate{Reason: fairlead.NoEnd}, "an obstacle ends at an unknown time")
+	e.unknown(fairlead.NoEstimate{Reason: fairlead.NoEnd}, "it is unknown when the obstacles end")
 }
 
 // paced returns the number of jobs ahead that start at the pace of an exhausted rate limit,
