@@ -33,11 +33,11 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// hideEmptyDefaults hides the default of empty lists, which the help shows as [] for some
-// types.
+// hideEmptyDefaults hides the default of empty lists. pflag itself hides it for lists of
+// strings, if it is [], and shows it for other types.
 func hideEmptyDefaults(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.DefValue == "[]" {
+		if flag.DefValue == "[]" && !slices.Contains([]string{"stringArray", "stringSlice"}, flag.Value.Type()) {
 			flag.DefValue = ""
 		}
 	})

@@ -57,8 +57,13 @@ func TestTheHelpHasEveryCommandInASection(t *testing.T) {
 func TestEveryFlagSaysItsDefault(t *testing.T) {
 	says := regexp.MustCompile(`default|required|0 = |^only |for the action `)
 	forEachCommand(newRootCommand(), func(cmd *cobra.Command) {
+		for _, empty := range []string{"(default )", "(default [])"} {
+			if usages := cmd.LocalFlags().FlagUsages(); strings.Contains(usages, empty) {
+				t.Errorf("%s shows an empty default:\n%s", cmd.CommandPath(), usages)
+			}
+		}
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			zero := slices.Contains([]string{"", "0", "0s", "false"}, flag.DefValue)
+			zero := slices.Contains([]string{"", "0", "0s", "false", "[]"}, flag.DefValue)
 			if flag.Name == "help" || flag.Value.Type() == "bool" {
 				return
 			}
