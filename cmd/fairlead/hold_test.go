@@ -83,9 +83,14 @@ func (w *holdWorld) brings(code fairlead.ObstacleCode, do func()) {
 	step := scriptedCause{code: code, earliest: w.standing().At}
 	do()
 	w.until("it is "+string(code), func() bool {
-		looked := w.standing().At // what history says of the time since then may change with the next look
+		looked := w.standing().At
 		stretches := w.history()
-		return len(stretches) > 0 && waitsFor(stretches[len(stretches)-1], code) && !stretches[len(stretches)-1].From.After(looked)
+		if len(stretches) == 0 || !waitsFor(stretches[len(stretches)-1], code) {
+			return false
+		}
+		// A job is in line while nothing else is known. The next look may know more of the time
+		// since the last one.
+		return code != fairlead.InLine || !stretches[len(stretches)-1].From.After(looked)
 	})
 	step.latest = w.standing().Now
 	w.until("it is "+string(code)+" alone", func() bool {
