@@ -6,13 +6,13 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// finalStates lists the states of jobs that have ended, in the order of the list of jobs.
+// finalStates lists the final job states, in the order used by the job list.
 var finalStates = []string{"succeeded", "failed", "cancelled", "skipped"}
 
 // endedSince counts the jobs of a bulk action that have ended since its creation, by
-// state. The bulk action changes the state, the error and the queue of jobs, so these
-// parts of its filter no longer select them: the counts also include jobs that only the
-// rest of the filter selects. Deleted jobs cannot be counted.
+// state. The bulk action changes the state, the error and the queue of jobs, so the counts
+// ignore these conditions and include every job that matches the rest of the filter.
+// Deleted jobs cannot be counted.
 func (v *visit) endedSince(b *fairleadv1.Bulk) ([]stateCount, error) {
 	if b.GetAction() == "delete" {
 		return nil, nil
@@ -45,8 +45,8 @@ func (v *visit) endedSince(b *fairleadv1.Bulk) ([]stateCount, error) {
 	return counts, nil
 }
 
-// selectedAtOnce is the number of selected jobs that are read to count them: the API
-// counts by all other parts of a filter.
+// selectedAtOnce is the page size for counting jobs selected by ID. They must be listed,
+// because the API cannot count them.
 const selectedAtOnce = 1000
 
 // countByState counts jobs in the states of a filter. more reports that the numbers are

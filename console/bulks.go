@@ -27,7 +27,7 @@ func loadBulks(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	for range bulkReads { // the API lists bulk actions newest first, of all times
+	for range bulkReads { // the API lists all bulk actions, newest first, and cannot filter by time
 		found, err := v.bulks.ListBulks(v.ctx, ask)
 		if err != nil {
 			return nil, ofPage(err)

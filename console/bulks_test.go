@@ -102,7 +102,7 @@ func TestABulkActionIsStopped(t *testing.T) {
 	r.enqueue(&fairlead.Job{Kind: "mail", NotBefore: time.Now().Add(time.Hour)})
 	to := r.ask(http.MethodPost, "/new/bulk/delete", url.Values{"filter": {"kind=mail"}}).Header.Get("Location")
 	r.send(http.StatusSeeOther, to+"/stop", url.Values{})
-	r.shows(r.page(http.StatusOK, to), "The job was asked to stop.")
+	r.shows(r.page(http.StatusOK, to), "The bulk action was asked to stop.")
 }
 
 func TestAListOfAllJobsHasNoButtonsForAll(t *testing.T) {

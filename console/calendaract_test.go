@@ -19,7 +19,7 @@ func TestACalendarIsMadeEditedAndDeleted(t *testing.T) {
 		t.Errorf("it leads to %s", to)
 	}
 	path := "/calendars/feast%2Fdays"
-	r.shows(r.page(200, path+"?year=2027"), "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", `href="`+path+`/edit?next=`)
+	r.shows(r.page(200, path+"?year=2027"), "2027-12-25\n12-25 of every year", "2027-05-01\nthis date only", "2027-12-31\n2027-12-27 to 2028-01-02", `href="`+path+`/edit?next=`)
 	r.schedule(`{"name":"nightly","daily":"03:00","calendar":"feast/days","job":{"kind":"noop"}}`)
 	named := r.page(200, path+"/delete")
 	r.shows(named, "Schedules still use this calendar", "nightly")

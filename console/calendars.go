@@ -135,7 +135,7 @@ func (v *visit) DayTitle(day dayPicture) string {
 		case why.Yearly != "":
 			title = append(title, v.T("%s of every year", why.Yearly))
 		case why.Date != "":
-			title = append(title, v.T("this day"))
+			title = append(title, v.T("this date only"))
 		default:
 			title = append(title, v.T("%s to %s", why.From, why.To))
 		}

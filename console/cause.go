@@ -37,7 +37,7 @@ const (
 	causeTicks = 8
 )
 
-// causeHref returns the link to the page of a cause among the jobs of a list, with the same
+// causeHref returns a link to the page of a failure cause, limited to the given filter and
 // period.
 func (v *visit) causeHref(kind, like string, filter *fairleadv1.ListJobsRequest, period *period) string {
 	parameters := append([]any{"kind", kind, "like", like}, period.parameters()...)

@@ -95,7 +95,7 @@ func loadQueues(v *visit) (any, error) {
 	return page, nil
 }
 
-// findQueues finds queues by name. Only viewers of all tenants see them.
+// findQueues finds queues by name. Only viewers with access to all tenants see them.
 func findQueues(v *visit, f *finding) error {
 	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
 	for _, q := range queues.GetItems() {
@@ -104,8 +104,8 @@ func findQueues(v *visit, f *finding) error {
 	return found(err)
 }
 
-// findKinds finds kinds by name: those that nodes handle or that are paused, and those of
-// schedules. Viewers bound to tenants find only those of their schedules.
+// findKinds finds kinds by name: kinds that nodes handle, paused kinds, and kinds used by
+// schedules. Viewers bound to tenants find only the kinds used by their schedules.
 func findKinds(v *visit, f *finding) error {
 	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 	if err := found(err); err != nil {

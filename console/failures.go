@@ -16,7 +16,7 @@ import (
 const (
 	failureGroups  = 100 // maximum number of groups shown
 	failureTenants = 5   // maximum number of tenants listed per group
-	failureWindows = 20  // number of windows of windowJobs that a page reads
+	failureWindows = 20  // maximum number of windows read per page, each of windowJobs jobs
 )
 
 // failures groups the failed jobs of a period.

@@ -28,7 +28,7 @@ type heatDay struct {
 // heatCell is the number of fires in an hour, or in a minute of all hours.
 type heatCell struct {
 	From, To time.Time // of an hour; zero outside of the span and if a clock change skips the hour
-	Partial  bool      // of an hour that has already begun: N omits its past fires
+	Partial  bool      // whether the hour has already begun; N then excludes its past fires
 	Outside  bool      // before or after the span
 	Minute   int       // of the hour
 	N        int64

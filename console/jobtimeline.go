@@ -23,7 +23,7 @@ type timelineRow struct {
 	Href     string // details of the step; empty = none
 	Detail   string
 	From, To time.Time
-	held     time.Duration // total duration of a cause that came and went; zero = from From to To
+	held     time.Duration // total duration of an intermittent cause; zero = To - From
 	Bars     []timelineBar
 }
 
@@ -178,8 +178,8 @@ func (v *visit) endRow(job *fairleadv1.Job, axis []stretch, level int, name stri
 	return row
 }
 
-// waitRows returns the row of a time without an attempt and, if the job waited for several
-// causes in turn, one row for each cause.
+// waitRows returns a row for a gap between attempts and, if several causes delayed the job,
+// one row for each.
 func (v *visit) waitRows(p *jobPage, axis []stretch, s stretch) []timelineRow {
 	row := timelineRow{Level: 1, Name: v.waitName(p.Job, s.What), From: s.From, To: s.To}
 	tone := v.Tone(s.What)
@@ -203,8 +203,8 @@ func (v *visit) waitRows(p *jobPage, axis []stretch, s stretch) []timelineRow {
 	return append([]timelineRow{row}, causes...)
 }
 
-// causeRows returns a row for each cause of a wait, in the order in which they began. Of
-// several causes at the same time, the first one counts: it decided.
+// causeRows returns a row for each cause of a wait, in the order in which they began. If
+// causes overlap, only the first one counts, because it alone held the job back.
 func (v *visit) causeRows(axis []stretch, periods []waitedLine, s stretch) (rows []timelineRow) {
 	places := map[waitCause]int{}
 	for _, period := range periods {
@@ -238,7 +238,7 @@ func joined(bars []timelineBar, bar timelineBar) []timelineBar {
 	return append(bars, bar)
 }
 
-// waitName returns the name of a time without an attempt.
+// waitName returns the label of a gap between attempts.
 func (v *visit) waitName(job *fairleadv1.Job, what string) string {
 	switch what {
 	case "idle":

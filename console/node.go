@@ -98,7 +98,7 @@ func (v *visit) nodeLink(names map[int64]string, id int64) link {
 }
 
 // findNodes finds nodes by ID or name: of the nodes with the same name, a live one or the
-// newest. Only viewers of all tenants see them.
+// newest. Only viewers with access to all tenants see them.
 func findNodes(v *visit, f *finding) error {
 	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
 	items := slices.SortedFunc(slices.Values(nodes.GetItems()), func(a, b *fairleadv1.Node) int {

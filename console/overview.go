@@ -13,8 +13,8 @@ import (
 type overview struct {
 	Running, Waiting, Ready, Parked, Scheduled, Failed count
 	Usage                                              *fairleadv1.Usage
-	Figures, Series                                    string  // data of the chart of starts
-	Period                                             *period // of the chart of starts
+	Figures, Series                                    string  // data for the chart of job starts
+	Period                                             *period // time range of that chart
 	Nodes                                              []*fairleadv1.Node
 	Tenants                                            []*fairleadv1.Usage
 	AllTenants                                         int

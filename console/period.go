@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// offeredLengths lists the lengths of the periods up to now that pages offer.
+// offeredLengths lists the presets offered for periods that end now.
 var offeredLengths = []string{"15m", "1h", "6h", "24h", "7d"}
 
 // knownLengths lists the lengths that links may contain. Earlier versions offered some more.
@@ -24,7 +24,7 @@ type period struct {
 	From, To time.Time // To is the current time unless the viewer chose an end; zero From = unlimited
 	Last     string    // length of a period that ends now; empty = the period is fixed or unlimited
 	Ended    bool      // whether the viewer chose an end
-	Of       string    // label of the times that the period applies to; empty = clear from the page
+	Of       string    // label of the timestamp that the period filters on; empty if obvious from the page
 	Presets  []preset
 	Now      string // link to the period of the same length that ends now; empty unless Ended
 	Fixed    string // link that keeps showing the current period; empty if the page already does
@@ -84,8 +84,8 @@ func lengthOf(written string) time.Duration {
 	return length
 }
 
-// period reads the parameters of the period. The usual length applies if there are none; if
-// it is empty, the period is then unlimited.
+// period reads the period from the parameters. Without them, it uses the default length; an
+// empty default means unlimited.
 func (p *parameters) period(usual string) *period {
 	others := slices.DeleteFunc(slices.Clone(knownLengths), func(last string) bool { return last == usual })
 	last := p.choice("last", append([]string{usual}, others...)...)
@@ -98,7 +98,7 @@ func (p *parameters) period(usual string) *period {
 	length := lengthOf(last)
 	if from.IsZero() && last != "" {
 		span.From = span.To.Add(-length)
-		if !span.Ended { // to the minute: links and shared answers keep their meaning for as long
+		if !span.Ended { // truncated to the minute, so that links and cached responses stay valid for that long
 			span.Last, span.From = last, span.From.Truncate(time.Minute)
 		}
 	}
@@ -114,8 +114,8 @@ func (p *parameters) period(usual string) *period {
 }
 
 // instant returns a parameter that is a time, or zero if it is absent. A time without a
-// zone has another meaning for a viewer in another zone, so the page moves to an address
-// with the zone.
+// zone would mean something else to a viewer in another time zone, so the page redirects to
+// a URL that includes the zone.
 func (p *parameters) instant(name string) time.Time {
 	at := moment(p.time(name))
 	if _, err := time.Parse(time.RFC3339, p.v.Get(name)); err != nil && !at.IsZero() {
@@ -150,7 +150,7 @@ func (p *period) offer(v *visit, usual string) {
 	case p.From.IsZero():
 	case p.Ended:
 		p.Now = v.inPeriod(nearestLength(p.To.Sub(p.From)), "", "")
-	default: // to the minute: a live page would otherwise change in every tick
+	default: // truncated to the minute; otherwise a live page would change on every tick
 		p.Fixed = v.inPeriod("", p.From, v.Now.Truncate(time.Minute).Add(time.Minute))
 	}
 }
@@ -175,8 +175,8 @@ type hiddenField struct {
 	Name, Value string
 }
 
-// PeriodFields returns the hidden fields with which the form of the filters keeps the
-// period.
+// PeriodFields returns hidden fields that preserve the period when the filter form is
+// submitted.
 func (v *visit) PeriodFields() (fields []hiddenField) {
 	for _, name := range []string{"last", "from", "to"} {
 		if value := v.Get(name); value != "" {
@@ -186,8 +186,8 @@ func (v *visit) PeriodFields() (fields []hiddenField) {
 	return fields
 }
 
-// FilterFields returns the hidden fields with which the form of the period keeps the
-// filters.
+// FilterFields returns hidden fields that preserve the filters when the period form is
+// submitted.
 func (v *visit) FilterFields() (fields []hiddenField) {
 	for _, name := range slices.Sorted(maps.Keys(v.Query)) {
 		if slices.Contains([]string{"last", "from", "to", "page", "at_most", "down_to"}, name) {

@@ -118,7 +118,7 @@ func TestACalendarShowsAYear(t *testing.T) {
 	r.asks("POST", "/api/v1/calendars", `{"name":"feast","description":"bank holidays","weekdays":["sunday"],"dates":["12-25","2027-05-01"],"ranges":[{"from":"2027-12-27","to":"2028-01-02"}]}`)
 	r.shows(r.page(200, "/calendars"), `href="/calendars/feast"`, "bank holidays", "Sunday", "-12-25")
 	page := r.page(200, "/calendars/feast?year=2027")
-	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis day", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded days are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
+	r.shows(page, "2027-12-25\n12-25 of every year", "2027-05-01\nthis date only", "2027-12-31\n2027-12-27 to 2028-01-02", "2027-01-03\nevery Sunday", "December: excluded days are 5, 12, 19, 25, 26, 27, 28, 29, 30, 31", "year=2026", "year=2028")
 	if got := strings.Count(page, "data-excluded"); got != 52+2+5 { // the ranges of 2027 have five days
 		t.Errorf("%d days are left out", got)
 	}

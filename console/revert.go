@@ -23,8 +23,8 @@ type reversal struct {
 // masked is the text that the audit log contains in place of confidential values.
 var masked = []byte("***")
 
-// Reversal returns how an entry can be reverted, or nil if it is not a change of a tenant,
-// a limit, a schedule or a calendar that existed before.
+// Reversal describes how to revert an audit log entry. It is nil unless the entry is a
+// change of a tenant, a limit, a schedule or a calendar that existed before.
 func (v *visit) Reversal(e *fairleadv1.AuditEntry) *reversal {
 	if e.GetAction() == "DeleteSchedule" {
 		return &reversal{Why: v.T("Cannot be reverted: the audit log does not contain the job's arguments.")}
@@ -49,7 +49,7 @@ func (v *visit) Reversal(e *fairleadv1.AuditEntry) *reversal {
 		way.Method, way.Href = "CreateCalendar", "/new/calendar"
 	}
 	if bytes.Contains(e.GetBefore(), masked) {
-		return &reversal{Why: v.T("Cannot be reverted: parts of the former value are masked.")}
+		return &reversal{Why: v.T("Cannot be reverted: parts of the previous value are masked.")}
 	}
 	way.Href = v.Href(way.Href, "revert", e.GetId(), "subject", e.GetSubject(), "at", e.GetAt())
 	return way
@@ -73,8 +73,8 @@ func formerOf(e *fairleadv1.AuditEntry) (was proto.Message) {
 	return was
 }
 
-// revert fills the form with the values from before the change in the audit log that the
-// parameters name. The form still has the current values to detect conflicts, and nothing
+// revert fills the form with the values before the audit log entry that the parameters
+// identify. The form still has the current values to detect conflicts, and nothing
 // is saved until it is submitted.
 func (v *visit) revert() error {
 	if v.Get("revert") == "" {

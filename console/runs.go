@@ -29,7 +29,7 @@ type runs struct {
 	Bars    *runBars  // numbers of all jobs; nil if all are drawn
 	Drawn   time.Time // jobs created earlier are not drawn
 	Ticks   []tick
-	States  []string // occurring states
+	States  []string // states of the drawn jobs
 	ZoomOut string
 	Jobs    string           // link to the list of jobs created in the period
 	nodes   map[string]int64 // newest nodes by name, if grouped by node

@@ -172,7 +172,7 @@ func findTenants(v *visit, f *finding) error {
 	return found(err)
 }
 
-// findLimits finds limits by their scope. Only viewers of all tenants see them.
+// findLimits finds limits by their scope. Only viewers with access to all tenants see them.
 func findLimits(v *visit, f *finding) error {
 	limits, err := v.limits.ListLimits(v.ctx, &fairleadv1.ListLimitsRequest{})
 	for _, limit := range limits.GetItems() {

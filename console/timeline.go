@@ -98,7 +98,7 @@ type stamp struct {
 // stampRoom is the minimum distance between times.
 const stampRoom = 90.0
 
-// stamps returns the start times of the parts of an axis, where there is room, and its end.
+// stamps returns labels for the start of each part of an axis, if there is room, and for its end.
 func (v *visit) stamps(axis []stretch) (all []stamp) {
 	last := -stampRoom
 	for _, s := range axis {

@@ -19,7 +19,7 @@ type visit struct {
 	posted  url.Values     // submitted form; nil = none
 	former  map[string]any // values of a form that reverts a change; nil = the stored ones
 	garbled bool           // whether a submitted file cannot be read
-	moved   bool           // whether Query was changed to mean the same for all viewers
+	moved   bool           // whether Query was rewritten to be independent of the viewer's time zone
 	Notice  string         // message about the action on the previous page
 
 	Path  string // below the prefix, with escapes: names may contain slashes

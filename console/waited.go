@@ -14,7 +14,7 @@ type waited struct {
 	Whole     time.Duration
 	Shares    []waitShare
 	Overtaken int          // newer jobs that started first; there may be more
-	Lines     []waitedLine // the last ones
+	Lines     []waitedLine // most recent waits
 	all       []waitedLine
 }
 

@@ -23,8 +23,8 @@ func (s waitShare) Percent() int64 {
 	return min(99, max(1, int64(100*float64(s.Length)/float64(s.whole)+0.5)))
 }
 
-// waitShares adds up the times that a job waited for the same cause, longest first. Of a
-// time with several causes, the first one counts: it decided.
+// waitShares adds up the times that a job waited for the same cause, longest first. If
+// causes overlap, only the first one counts, because it alone held the job back.
 func waitShares(lines []waitedLine) (shares []waitShare) {
 	whole, places := time.Duration(0), map[string]int{}
 	for _, line := range lines {

@@ -32,7 +32,7 @@ type SweepScenario struct {
 	RetryRate float64
 }
 
-// SweepRecord contains everything that is known about such a run.
+// SweepRecord is the record of a simulated sweep: its attempts, failures and writes.
 type SweepRecord struct {
 	Items   int64
 	Shards  int

@@ -97,8 +97,8 @@ func (m *model) steps() map[string]func(*rapid.T) {
 	return steps
 }
 
-// Check compares the tally, the jobs that the step concerned, and one more job, after each
-// step.
+// Check runs after each step. It compares the tally, the jobs affected by the step, and one
+// other job.
 func (m *model) Check(rt *rapid.T) {
 	m.oracle.admit()
 	m.equal("the tally", m.tally(fairlead.Filter{}), m.oracle.tally())

@@ -148,7 +148,7 @@
   const dialog = document.getElementById("dialog");
   const header = {"X-Fairlead-Dialog": "1"};
   // live.js shows that a request is running or was not answered; drafts.js keeps the input of
-  // the form that is shown until the form that was sent is done.
+  // the open form until the submitted form succeeds.
   const tell = (what, detail) => document.dispatchEvent(new CustomEvent("fairlead:" + what, {detail}));
   function request(url, options) {
     tell("sent");

@@ -61,7 +61,7 @@
       else field.value = value;
       if (field.type === "hidden") continue;
       typed = true;
-      field.dispatchEvent(new Event("input", {bubbles: true})); // for the parts of the form that follow it
+      field.dispatchEvent(new Event("input", {bubbles: true})); // so that dependent parts of the form update
       field.dispatchEvent(new Event("change", {bubbles: true}));
     }
     return typed;
@@ -99,8 +99,8 @@
     }
   });
 
-  // A form on a page of its own took effect if the browser was sent to another page, except
-  // to the one for signing in.
+  // A form on its own page has taken effect if the browser was redirected anywhere but to the
+  // sign-in page.
   window.addEventListener("load", () => {
     const form = document.querySelector(".act-page form.act");
     const sent = read(sentKey);

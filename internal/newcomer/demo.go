@@ -26,7 +26,7 @@ const (
 // tryDemo runs "make run" and tries the README's examples meanwhile.
 func (v *visit) tryDemo(ctx context.Context) error {
 	if _, err := fetch(ctx, console+"/livez"); err == nil {
-		return fmt.Errorf("another program already listens on %s; stop it first", console)
+		return fmt.Errorf("another program is already listening on %s; stop it first", console)
 	}
 	v.say("make run")
 	ctx, cancel := context.WithCancel(ctx)

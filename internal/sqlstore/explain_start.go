@@ -106,7 +106,7 @@ func (e *explaining) ends(o fairlead.Obstacle) (until time.Time, known bool) {
 }
 
 func (e *explaining) noEnd() {
-	e.unknown(fairlead.NoEstimate{Reason: fairlead.NoEnd}, "it is unknown when the obstacles end")
+	e.unknown(fairlead.NoEstimate{Reason: fairlead.NoEnd}, "the obstacles have no known end")
 }
 
 // paced returns the number of jobs ahead that start at the pace of an exhausted rate limit,
