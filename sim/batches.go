@@ -3,14 +3,17 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// Batches configures batches that run next to the jobs of a scenario. Each task writes a
+// Batches configures batches that run alongside the jobs of a scenario. Each task writes a
 // file. Every other batch is rolled back after it has completed.
 type Batches struct {
 	Count int
@@ -66,13 +69,27 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 			}
 			changes[n] = batch.Change{Target: batch.Target{ID: name, Type: fileTarget}, After: written}
 		}
-		made, err := c.batches.Start(ctx, batch.Batch{Name: fmt.Sprintf("batch %d", i), Type: fileWrite}, changes...)
+		made, err := c.startBatch(ctx, batch.Batch{Name: fmt.Sprintf("batch %d", i), Type: fileWrite}, changes)
 		if err != nil {
 			return fmt.Errorf("create batch %d: %w", i, err)
 		}
 		c.batching.ids = append(c.batching.ids, made.ID)
 	}
 	return nil
+}
+
+// startBatch starts a batch. On a busy machine, a worker may lose its lease after it joined,
+// and the batch is rejected until the worker has joined again.
+func (c *Cluster) startBatch(ctx context.Context, b batch.Batch, changes []batch.Change) (made batch.Batch, err error) {
+	for begun := time.Now(); ; {
+		made, err = c.batches.Start(ctx, b, changes...)
+		if !errors.Is(err, fairlead.ErrInvalid) || time.Since(begun) > GiveUp {
+			return made, err
+		}
+		if err := rest(ctx, 20*time.Millisecond); err != nil {
+			return batch.Batch{}, err
+		}
+	}
 }
 
 func targetName(batch, task int) string { return fmt.Sprintf("b%d-%d", batch, task) }
