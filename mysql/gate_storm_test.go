@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/tier"
 	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
 const (
@@ -127,12 +128,15 @@ func (w *gateWorker) work(rounds int) error {
 			}
 		}
 	}
-	for end := time.Now().Add(patience.Limit); time.Now().Before(end); {
+	for end := time.Now().Add(patience.Limit); ; {
 		tally, err := w.store.Tally(context.Background(), fairlead.Filter{States: []fairlead.State{
 			fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting,
 		}})
 		if err != nil || len(tally) == 0 {
 			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("jobs are left behind: %v", tally)
 		}
 		if err := w.run(); err != nil {
 			return err
@@ -141,7 +145,6 @@ func (w *gateWorker) work(rounds int) error {
 			return err
 		}
 	}
-	return errors.New("jobs are left behind")
 }
 
 func (w *gateWorker) draw(words ...string) string { return words[w.random.IntN(len(words))] }
@@ -232,7 +235,7 @@ func (w *gateWorker) run() error {
 		}
 	}
 	if w.random.IntN(4) > 0 {
-		_, err = w.store.Settle(ctx, settlements)
+		_, err = storetest.SettleAll(ctx, w.store, settlements)
 	} else {
 		for _, commit := range []bool{false, true} {
 			err = errors.Join(err, w.inTx(commit, func(tx fairlead.Tx) error {

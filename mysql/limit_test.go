@@ -210,7 +210,7 @@ func (s *storm) settle(store *mysql.Store, random *rand.Rand, jobs []*fairlead.J
 		if err := s.settleInTx(store, settlements); err != nil {
 			return err
 		}
-	} else if _, err := store.Settle(ctx, settlements); err != nil {
+	} else if _, err := storetest.SettleAll(ctx, store, settlements); err != nil {
 		return err
 	}
 	for _, settlement := range settlements {

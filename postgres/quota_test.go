@@ -93,7 +93,7 @@ func (w *quotaWorld) work(store *Store) {
 				settlements[i].After = time.Hour
 			}
 		}
-		_, err = store.Settle(w.Context(), settlements)
+		_, err = storetest.SettleAll(w.Context(), store, settlements)
 		w.must(err)
 		for _, s := range settlements {
 			w.ended(store, s)

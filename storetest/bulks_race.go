@@ -91,7 +91,7 @@ func workThrough(f *fixture, store Store, node fairlead.NodeID) error {
 		for i, job := range claimed {
 			ends[i] = to(fairlead.Succeed, job)
 		}
-		settled, err := settleAll(f.ctx(), store, ends)
+		settled, err := SettleAll(f.ctx(), store, ends)
 		if err == nil && slices.Contains(settled, fairlead.SettledLost) {
 			err = errors.New("a lease was lost")
 		}

@@ -123,7 +123,7 @@ func (c *churn) work(store Store, random *rand.Rand) error {
 				c.ledger.part(jobs)
 				break // the node dies while it holds the jobs
 			}
-			if err := c.settleAll(store, random, jobs); err != nil {
+			if err := c.SettleAll(store, random, jobs); err != nil {
 				return err
 			}
 		}
@@ -134,8 +134,8 @@ func (c *churn) work(store Store, random *rand.Rand) error {
 	return nil
 }
 
-// settleAll settles the jobs that a worker claimed, mostly as succeeded.
-func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) error {
+// SettleAll settles the jobs that a worker claimed, mostly as succeeded.
+func (c *churn) SettleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) error {
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		switch random.IntN(12) {
@@ -150,7 +150,7 @@ func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) 
 		}
 	}
 	c.ledger.part(jobs)
-	settled, err := settleAll(c.ctx(), store, settlements)
+	settled, err := SettleAll(c.ctx(), store, settlements)
 	if err != nil {
 		return err
 	}

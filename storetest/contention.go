@@ -136,7 +136,7 @@ func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *ran
 		settlement.After = time.Duration(random.IntN(2)) * time.Hour
 		settlements = append(settlements, settlement)
 	}
-	settled, err := settleAll(ctx, store, settlements)
+	settled, err := SettleAll(ctx, store, settlements)
 	if err == nil && slices.Contains(settled, lost) {
 		err = fmt.Errorf("a lease was lost that nobody could take: %v", settled)
 	}

@@ -213,7 +213,7 @@ func testExtendLate(c *chapter) {
 			job := f.running()
 			for _, err := range f.rivals(2, func(i int, store Store) error {
 				if i == 0 {
-					_, err := settleAll(f.ctx(), store, []fairlead.Settlement{wait(job)})
+					_, err := SettleAll(f.ctx(), store, []fairlead.Settlement{wait(job)})
 					return err
 				}
 				_, err := store.Extend(f.ctx(), extension(job, time.Minute, `"both"`))

@@ -298,7 +298,7 @@ func (f *fixture) settle(settlements ...fairlead.Settlement) {
 // wantSettled settles, and checks the answers.
 func (f *fixture) wantSettled(want []fairlead.Settled, settlements ...fairlead.Settlement) {
 	f.Helper()
-	got, err := settleAll(f.ctx(), f.store, settlements)
+	got, err := SettleAll(f.ctx(), f.store, settlements)
 	f.ok(err)
 	f.equal("the answer of Settle", got, want)
 }

@@ -369,7 +369,7 @@ func testGateRaces(c *chapter) {
 				if i == 0 {
 					return store.Enqueue(f.ctx(), []*fairlead.Job{next})
 				}
-				_, err := settleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, claimed)})
+				_, err := SettleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, claimed)})
 				return err
 			})
 			f.ok(first(errs))
@@ -407,7 +407,7 @@ func testGateRaces(c *chapter) {
 					if (round+i)%4 == 0 {
 						move = again(job, 0)
 					}
-					if _, err := settleAll(f.ctx(), store, []fairlead.Settlement{move}); err != nil {
+					if _, err := SettleAll(f.ctx(), store, []fairlead.Settlement{move}); err != nil {
 						return err
 					}
 				}

@@ -50,7 +50,7 @@ func (f *fixture) lockable(state fairlead.State) (first, second *fairlead.Job) {
 
 // trySettle settles and returns the error.
 func (f *fixture) trySettle(settlements ...fairlead.Settlement) error {
-	_, err := settleAll(f.ctx(), f.store, settlements)
+	_, err := SettleAll(f.ctx(), f.store, settlements)
 	return err
 }
 

@@ -207,9 +207,9 @@ func (f *fixture) wantUnhindered(want []fairlead.Settled, settlements ...fairlea
 	f.equal("the answer of Settle", got, want)
 }
 
-// settleAll settles like a node: it settles jobs locked by another transaction again until
+// SettleAll settles like a node: it settles jobs locked by another transaction again until
 // they are free.
-func settleAll(ctx context.Context, store driver.Worker, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+func SettleAll(ctx context.Context, store driver.Worker, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	const pause = 5 * time.Millisecond
 	settled, err := store.Settle(ctx, settlements)
 	for err == nil && slices.Contains(settled, fairlead.SettledHeld) {

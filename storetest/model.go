@@ -298,7 +298,7 @@ func anyMove(rt *rapid.T) fairlead.Move {
 }
 
 func (m *model) settleBoth(settlements ...fairlead.Settlement) {
-	got, err := settleAll(m.ctx(), m.store, settlements)
+	got, err := SettleAll(m.ctx(), m.store, settlements)
 	m.ok(err)
 	want := make([]fairlead.Settled, len(settlements))
 	for i, settlement := range settlements {

@@ -35,7 +35,7 @@ func testPlannerRaces(c *chapter) {
 			f.Advance(time.Second)
 			var settle, tick error
 			together(
-				func() { _, settle = settleAll(f.ctx(), f.store, []fairlead.Settlement{to(fairlead.Succeed, job)}) },
+				func() { _, settle = SettleAll(f.ctx(), f.store, []fairlead.Settlement{to(fairlead.Succeed, job)}) },
 				func() { _, tick = g.store.Tick(f.ctx(), enough, oneByOne) },
 			)
 			f.ok(settle)

@@ -25,7 +25,7 @@ func RemovedLimits(t *testing.T, h *Harness, left func() int) {
 	settle := func(jobs ...*fairlead.Job) {
 		t.Helper()
 		for _, job := range jobs {
-			_, err := settleAll(f.ctx(), f.store, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}})
+			_, err := SettleAll(f.ctx(), f.store, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}})
 			f.ok(err)
 		}
 	}

@@ -155,7 +155,7 @@ func testReplaced(c *chapter) {
 			var settle, act error
 			together(
 				func() {
-					settled, settle = settleAll(f.ctx(), f.store, []fairlead.Settlement{to(fairlead.Succeed, job)})
+					settled, settle = SettleAll(f.ctx(), f.store, []fairlead.Settlement{to(fairlead.Succeed, job)})
 				},
 				func() {
 					_, act = g.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {

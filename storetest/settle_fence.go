@@ -106,7 +106,7 @@ func testSettleFence(c *chapter) {
 	c.test("of many that settle one fence at once all are told the same story", func(f *fixture) {
 		job, answers := f.running(), make([]fairlead.Settled, 6)
 		errs := f.rivals(len(answers), func(i int, store Store) error {
-			got, err := settleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, job)})
+			got, err := SettleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, job)})
 			if err == nil {
 				answers[i] = got[0]
 			}

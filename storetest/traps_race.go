@@ -161,7 +161,7 @@ func (f *fixture) keepMoving(store Store, node fairlead.NodeID, stop <-chan stru
 		for i, job := range jobs {
 			settlements = append(settlements, again(job, time.Duration(i%2)*time.Millisecond))
 		}
-		if _, err := settleAll(f.ctx(), store, settlements); err != nil {
+		if _, err := SettleAll(f.ctx(), store, settlements); err != nil {
 			return err
 		}
 		select {
@@ -189,7 +189,7 @@ func finishOnly(f *fixture, store Store, node fairlead.NodeID, job *fairlead.Job
 	if n := live[fairlead.Ready] + live[fairlead.Running]; n != 1 {
 		return fmt.Errorf("%d jobs hold the key at once", n)
 	}
-	settled, err := settleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, claimed[0])})
+	settled, err := SettleAll(f.ctx(), store, []fairlead.Settlement{to(fairlead.Succeed, claimed[0])})
 	if err == nil && settled[0] != asAsked {
 		err = fmt.Errorf("job %d was settled with %v", job.ID, settled[0])
 	}
