@@ -62,6 +62,7 @@ func (c *canaries) readAll() {
 	c.listJobs()
 	c.known["/api/v1/jobs/"] = c.jobs
 	c.known["/api/v1/runs/"] = runsOf(c)
+	c.known["/api/v1/nodes/"] = c.idsOf("/api/v1/nodes")
 	c.Logf("%d jobs", len(c.jobs))
 	c.readREST()
 	c.readRPC()
@@ -75,11 +76,16 @@ func (c *canaries) readAll() {
 // runsOf lists the jobs of schedules that the older API shows.
 func runsOf(c *canaries) (ids []string) {
 	for _, task := range c.known["/api/v1/tasks/"] {
-		page := c.must("GET", "/api/v1/tasks/"+task+"/runs", nil)
-		items, _ := page["items"].([]any)
-		for _, run := range items {
-			ids = append(ids, run.(object)["id"].(string))
-		}
+		ids = append(ids, c.idsOf("/api/v1/tasks/"+task+"/runs")...)
+	}
+	return ids
+}
+
+// idsOf returns the IDs of the first page of a list.
+func (c *canaries) idsOf(path string) (ids []string) {
+	items, _ := c.must("GET", path, nil)["items"].([]any)
+	for _, item := range items {
+		ids = append(ids, item.(object)["id"].(string))
 	}
 	return ids
 }
