@@ -60,7 +60,7 @@ func (w *world) runNode() {
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- engine.Run(ctx, w.store, mux, engine.Options{Logger: quiet, Poll: 20 * time.Millisecond, DrainTimeout: time.Millisecond, Grace: time.Millisecond})
+		ended <- engine.Run(ctx, w.store, mux, engine.Options{Logger: quiet, Poll: 20 * time.Millisecond, DrainTimeout: time.Millisecond, Grace: patience.Limit})
 	}()
 	w.Cleanup(func() {
 		stop()
