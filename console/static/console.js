@@ -157,7 +157,7 @@
   async function show(answer, sent) {
     const to = answer.headers.get("X-Location");
     if (to !== null) {
-      if (sent) tell("done", sent);
+      if (sent) tell("done");
       location.assign(to);
       return;
     }
@@ -166,7 +166,7 @@
       return;
     }
     dialog.innerHTML = await answer.text();
-    if (sent && dialog.querySelector("#done")) tell("done", sent);
+    if (sent && dialog.querySelector("#done")) tell("done");
     window.htmx?.process(dialog);
     if (!dialog.open) dialog.showModal();
     (dialog.querySelector("[autofocus]") || dialog.querySelector("input:not([type=hidden]), select, textarea, button"))?.focus({preventScroll: true});
@@ -177,7 +177,7 @@
     const link = event.target.closest("a[data-dialog]");
     if (link && dialog && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      request(link.href, {headers: header}).then(answer => show(answer), () => location.assign(link.href));
+      request(link.href, {headers: header}).then(answer => { tell("opened", link.href); return show(answer); }, () => location.assign(link.href));
     }
     if (event.target === dialog || event.target.closest?.("#dialog [data-close]")) {
       event.preventDefault();
@@ -191,7 +191,7 @@
     const sent = new FormData(form, event.submitter);
     button.disabled = true;
     request(form.action, {method: "POST", headers: header, body: form.enctype === "multipart/form-data" ? sent : new URLSearchParams(sent)})
-      .then(answer => show(answer, form), () => { tell("unanswered"); unsent(form); })
+      .then(answer => show(answer, true), () => { tell("unanswered"); unsent(form); })
       .finally(() => { button.disabled = false; });
   });
   // The input stays in the dialog, next to the message that the server does not answer.

@@ -7,7 +7,17 @@
   const prefix = "fairlead draft ";
   const sentKey = "fairlead sent";
   const dialog = document.getElementById("dialog");
-  const keyOf = form => prefix + new URL(form.action).pathname;
+
+  // A draft belongs to the address that opened its form: the same form opened for other jobs,
+  // or to revert a change, starts with other values.
+  function keyAt(address) {
+    const url = new URL(address, location.href);
+    url.searchParams.delete("next");
+    return prefix + url.pathname + url.search;
+  }
+  let pageKey = keyAt(location.href);
+  let dialogKey = "";
+  const keyOf = form => dialog?.contains(form) ? dialogKey : pageKey;
 
   // Besides the input, a draft contains the original values, so that the server still detects
   // changes by others, and the token that makes repeated submissions take effect once.
@@ -86,8 +96,9 @@
     form.querySelector("h1").after(notice);
   }
 
+  document.addEventListener("fairlead:opened", event => { dialogKey = keyAt(event.detail); });
   document.addEventListener("fairlead:shown", () => restore(dialog.querySelector("form.act")));
-  document.addEventListener("fairlead:done", event => drop(keyOf(event.detail)));
+  document.addEventListener("fairlead:done", () => drop(dialogKey));
   document.addEventListener("click", event => {
     const form = event.target.closest?.("[data-close]")?.closest("form");
     if (ofAction(form)) drop(keyOf(form));
@@ -105,7 +116,9 @@
     const form = document.querySelector(".act-page form.act");
     const sent = read(sentKey);
     drop(sentKey);
-    if (sent && !document.querySelector("form.login") && !(form && keyOf(form) === sent)) drop(sent);
+    const rejected = form && "sent" in form.dataset;
+    if (sent && rejected) pageKey = sent; // the address of a form that was sent has no parameters
+    if (sent && !document.querySelector("form.login") && !(form && pageKey === sent)) drop(sent);
     restore(form);
   });
 })();

@@ -2,10 +2,12 @@ package browser
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -70,6 +72,24 @@ func TestInputOutlivesADialogUntilItIsDiscarded(t *testing.T) {
 	tab.press(button)
 	tab.pristine("name")
 	tab.quiet("/new/tenant")
+}
+
+// A form that was opened for other jobs must not take over their filter.
+func TestInputStaysWithTheAddressOfItsForm(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, server.Auth{})
+	later := time.Now().Add(time.Hour)
+	if err := w.jobs.Enqueue(t.Context(), &fairlead.Job{Kind: "greet", NotBefore: later}, &fairlead.Job{Kind: "write", NotBefore: later}); err != nil {
+		t.Fatal(err)
+	}
+	tab := open(t, w.url, wide)
+	tab.visit("/new/bulk/cancel?filter=kind%3Dgreet")
+	tab.enters("rate", "7")
+	tab.visit("/new/bulk/cancel?filter=kind%3Dwrite")
+	tab.pristine("rate")
+	tab.visit("/new/bulk/cancel?filter=kind%3Dgreet")
+	tab.restored("rate", "7")
+	tab.quiet("/new/bulk/cancel")
 }
 
 // restored waits until a form shows a value that was typed before the page was left.
