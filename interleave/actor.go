@@ -1,0 +1,76 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+)
+
+// An Actor is one operation of the contract, as a process performs it.
+type Actor struct {
+	Name string
+	// On selects the subjects on which the actor acts: those with all of these traits.
+	On []Trait
+	// Repeats is set for what nodes repeat at every poll. It may skip rows that are locked,
+	// and is called once more after both actors have ended.
+	Repeats bool
+	// Steps is set if the operation consists of several transactions. If its process dies in
+	// between, it may be done in part.
+	Steps bool
+	// Do performs the operation and returns its result, without ids, fences and times.
+	Do func(c *cue) string
+}
+
+// A Trait is a property of a subject.
+type Trait string
+
+// The traits of subjects.
+const (
+	hasJob      Trait = "a job"
+	hasRun      Trait = "a run"        // the job is or was leased
+	hasWait     Trait = "a wait"       // the job waits for an answer
+	hasKey      Trait = "a key"        // the job holds the key k
+	hasGate     Trait = "a gate"       // jobs behind the gate g
+	hasLimit    Trait = "a limit"      // the tenant acme has a cap of one
+	hasDead     Trait = "a dead node"  // the lease of the holder has expired
+	hasEnded    Trait = "an ended job" // old enough to be pruned
+	hasBulk     Trait = "a bulk"
+	hasBatch    Trait = "a batch"
+	hasSchedule Trait = "a schedule"
+	hasCalendar Trait = "a calendar"
+	hasSweep    Trait = "a sweep"
+)
+
+// A cue is what an actor gets to act.
+type cue struct {
+	*scene
+	ctx       context.Context
+	store     Store
+	caller    *sql.DB
+	performer *performer // nil when an actor is repeated
+}
+
+// A Subject is the state in which two actors meet.
+type Subject struct {
+	Name   string
+	Traits []Trait
+	set    func(s *scene) error
+}
+
+// meets reports whether an actor acts on a subject.
+func (a *Actor) meets(subject *Subject) bool {
+	for _, want := range a.On {
+		if !subject.has(want) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Subject) has(want Trait) bool {
+	for _, trait := range s.Traits {
+		if trait == want {
+			return true
+		}
+	}
+	return false
+}

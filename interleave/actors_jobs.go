@@ -1,0 +1,216 @@
+package interleave
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// jobActors are the operations on jobs.
+func jobActors() []Actor {
+	any, job := []Trait{}, []Trait{hasJob}
+	return []Actor{
+		{Name: "enqueue", On: any, Do: func(c *cue) string { return c.adds("A new job") }},
+		{Name: "enqueue behind the gate", On: []Trait{hasGate}, Do: func(c *cue) string { return c.adds("another at the gate", behind("g")) }},
+		{Name: "enqueue at the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.adds("another of acme", forTenant("acme")) }},
+		{Name: "enqueue, refuse a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string { return c.adds("a rival", keyed("k")) }},
+		{Name: "enqueue, keep a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string {
+			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.KeepDuplicate))
+		}},
+		{Name: "enqueue, replace a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string {
+			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
+		}},
+		{Name: "cancel", On: job, Do: func(c *cue) string { return verdict(c.store.Cancel(c.ctx, c.job.ID, "no longer wanted")) }},
+		{Name: "retry", On: job, Do: func(c *cue) string { return verdict(c.store.Reopen(c.ctx, c.job.ID)) }},
+		{Name: "reschedule", On: job, Do: func(c *cue) string {
+			return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now().Add(time.Hour)))
+		}},
+		{Name: "reschedule to now", On: job, Do: func(c *cue) string { return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now())) }},
+		{Name: "run now", On: job, Do: func(c *cue) string { return verdict(c.store.RunNow(c.ctx, c.job.ID)) }},
+		{Name: "set the priority", On: job, Do: func(c *cue) string { return verdict(c.store.SetPriority(c.ctx, c.job.ID, 7)) }},
+		{Name: "move to another queue", On: job, Do: func(c *cue) string { return verdict(c.store.SetQueue(c.ctx, c.job.ID, "spare")) }},
+		{Name: "delete", On: job, Do: func(c *cue) string { return verdict(c.store.Delete(c.ctx, c.job.ID)) }},
+		{Name: "delete as seen", On: job, Do: func(c *cue) string { return verdict(c.store.DeleteSeen(c.ctx, c.seen)) }},
+		{Name: "step of a bulk", On: []Trait{hasBulk}, Do: stepBulk},
+		{Name: "stop the bulk", On: []Trait{hasBulk}, Do: func(c *cue) string { return verdict(c.store.StopBulk(c.ctx, c.bulk)) }},
+		{Name: "pause the queue", On: job, Do: func(c *cue) string {
+			return verdict(c.store.Pause(c.ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: fairlead.DefaultQueue}))
+		}},
+		{Name: "lower the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 1, Rate: 5}) }},
+		{Name: "raise the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 5}) }},
+		{Name: "remove the limit", On: []Trait{hasLimit}, Do: func(c *cue) string { return verdict(c.store.DeleteTenant(c.ctx, "acme")) }},
+		{Name: "limit the kind", On: job, Do: func(c *cue) string {
+			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, MaxRunning: 2}))
+		}},
+		{Name: "widen the gate", On: []Trait{hasGate}, Do: func(c *cue) string {
+			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, PerKey: 2}))
+		}},
+		{Name: "dispatch fairly", On: job, Do: func(c *cue) string {
+			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue, Order: fairlead.OrderFair}))
+		}},
+	}
+}
+
+// adds enqueues a job.
+func (c *cue) adds(name string, changes ...func(*fairlead.Job)) string {
+	job := plain(changes...)
+	err := enqueueIn(c.ctx, c.store, job)
+	if err == nil && c.labelOf(job.ID) != "" {
+		return "kept " + c.labelOf(job.ID)
+	}
+	if err == nil {
+		c.acknowledged(name, job.ID)
+	}
+	return verdict(err)
+}
+
+// limitTenant changes the limits of the tenant acme.
+func (c *cue) limitTenant(change fairlead.Tenant) string {
+	tenant := c.tenant
+	tenant.MaxRunning, tenant.Rate = change.MaxRunning, change.Rate
+	if err := fairlead.NormalizeTenant(&tenant); err != nil {
+		return verdict(err)
+	}
+	_, err := c.store.PutTenant(c.ctx, tenant)
+	return verdict(err)
+}
+
+// runActors are what a node does with the jobs that it runs, and callers with waiting jobs.
+func runActors() []Actor {
+	run, wait := []Trait{hasRun}, []Trait{hasWait}
+	return []Actor{
+		{Name: "settle: succeed", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`"done"`)})
+		}},
+		{Name: "settle: fail", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "no luck"})
+		}},
+		{Name: "settle: again", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Again, After: time.Minute, Reason: fairlead.ReasonError, Error: "no luck"})
+		}},
+		{Name: "settle: again at once", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Again, Reason: fairlead.ReasonError, Error: "no luck"})
+		}},
+		{Name: "settle: snooze", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Snooze, After: time.Minute, Memo: json.RawMessage(`"half"`)})
+		}},
+		{Name: "settle: drop", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.Drop, Error: "not needed"})
+		}},
+		{Name: "settle: release", On: run, Do: func(c *cue) string { return c.settle(fairlead.Settlement{Move: fairlead.MoveRelease}) }},
+		{Name: "settle: await", On: run, Do: func(c *cue) string {
+			return c.settle(fairlead.Settlement{Move: fairlead.MoveAwait, After: time.Hour})
+		}},
+		{Name: "settle: replace", On: run, Do: func(c *cue) string {
+			successor := plain(keyed("successor"))
+			if err := fairlead.NormalizeJobs([]*fairlead.Job{successor}); err != nil {
+				return verdict(err)
+			}
+			return c.settle(fairlead.Settlement{Move: fairlead.Succeed, Replace: successor})
+		}},
+		{Name: "save", On: run, Do: func(c *cue) string {
+			return verdict(c.store.Save(c.ctx, fairlead.Save{ID: c.job.ID, Fence: c.job.Fence, Progress: json.RawMessage(`50`), Memo: json.RawMessage(`"saved"`)}))
+		}},
+		{Name: "answer: success", On: run, Do: func(c *cue) string {
+			return c.resolve(fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`"answered"`)})
+		}},
+		{Name: "answer: failure", On: run, Do: func(c *cue) string {
+			return c.resolve(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "refused"})
+		}},
+		{Name: "extend", On: wait, Do: func(c *cue) string {
+			_, err := c.store.Extend(c.ctx, fairlead.Extension{ID: c.job.ID, Fence: c.job.Fence, For: 2 * time.Hour, Told: json.RawMessage(`"going on"`)})
+			return verdict(err)
+		}},
+	}
+}
+
+// settle settles the run of the subject.
+func (c *cue) settle(s fairlead.Settlement) string {
+	s.ID, s.Fence, s.FreeKey = c.job.ID, c.job.Fence, true
+	settled, err := c.store.Settle(c.ctx, []fairlead.Settlement{s})
+	if err != nil {
+		return verdict(err)
+	}
+	return settledAs(settled[0])
+}
+
+// settledAs names the answer to a settlement.
+func settledAs(s fairlead.Settled) string {
+	return map[fairlead.Settled]string{
+		fairlead.SettledAsAsked: "as asked", fairlead.SettledCancelled: "cancelled", fairlead.SettledLost: "lost", fairlead.SettledHeld: busy,
+	}[s]
+}
+
+func (c *cue) resolve(s fairlead.Settlement) string {
+	s.ID, s.Fence = c.job.ID, c.job.Fence
+	return verdict(c.store.Resolve(c.ctx, s))
+}
+
+// nodeActors are what nodes do again and again.
+func nodeActors() []Actor {
+	any, dead := []Trait{}, []Trait{hasDead}
+	job := []Trait{hasJob}
+	return []Actor{
+		{Name: "claim", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 1}) }},
+		{Name: "claim all", On: any, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
+		{Name: "claim as the holder", On: any, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
+		{Name: "promote", On: any, Repeats: true, Do: func(c *cue) string {
+			_, err := c.store.Promote(c.ctx, 100)
+			return verdict(err)
+		}},
+		{Name: "reap", On: any, Repeats: true, Do: func(c *cue) string {
+			_, err := c.store.Reap(c.ctx, c.reap())
+			return verdict(err)
+		}},
+		{Name: "expire", On: []Trait{hasWait}, Repeats: true, Do: func(c *cue) string {
+			overdue, err := c.store.Overdue(c.ctx, 100)
+			if err == nil && len(overdue) > 0 {
+				_, err = c.store.Expire(c.ctx, overdue)
+			}
+			return verdict(err)
+		}},
+		{Name: "prune", On: any, Repeats: true, Steps: true, Do: func(c *cue) string {
+			_, err := c.store.Prune(c.ctx, keep(), 100)
+			return verdict(err)
+		}},
+		{Name: "lived", On: dead, Do: func(c *cue) string { return verdict(c.store.Lived(c.ctx, c.holder)) }},
+		{Name: "leave", On: job, Do: func(c *cue) string { return verdict(c.store.Leave(c.ctx, c.holder)) }},
+		{Name: "drain", On: job, Do: func(c *cue) string { return verdict(c.store.Drain(c.ctx, c.holder, true)) }},
+		{Name: "beat", On: any, Do: func(c *cue) string {
+			answer, err := c.store.Beat(c.ctx, driver.Beat{Node: c.holder, Lease: lease})
+			wishes := make([]string, len(answer.Cancel))
+			for i, wish := range answer.Cancel {
+				wishes[i] = "stop " + c.labelOf(wish.ID)
+			}
+			if answer.Drain {
+				wishes = append(wishes, "drain")
+			}
+			return answered(err, strings.Join(wishes, ", "))
+		}},
+		{Name: "held", On: any, Do: func(c *cue) string {
+			_, err := c.store.Held(c.ctx, c.holder)
+			return verdict(err)
+		}},
+	}
+}
+
+// claims claims jobs for the free node, unless the claim names another.
+func (c *cue) claims(claim driver.Claim) string {
+	if claim.Node == 0 {
+		claim.Node = c.free
+	}
+	claim.Scope = everything()
+	jobs, err := c.store.Claim(c.ctx, claim)
+	if err != nil {
+		return verdict(err)
+	}
+	ids := make([]string, len(jobs))
+	for i, job := range jobs {
+		ids[i] = c.names(job.ID)
+		c.leases(job)
+	}
+	return strings.Join(ids, ", ")
+}

@@ -1,0 +1,145 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// A Store is what the actors call.
+type Store interface {
+	driver.Store
+	access.Store
+}
+
+// A database is an empty database of one type, whose clock only the player moves.
+type database struct {
+	dialect
+	url   *url.URL
+	admin *sql.DB // past all valves
+
+	tables []string // with rows that belong to a scene
+	clear  string   // statements that empty them
+}
+
+// A dialect is what depends on the type of a database.
+type dialect interface {
+	name() string
+	wire() protocol
+	// background reports whether a statement belongs to a loop of the store rather than to a
+	// call.
+	background(statement string) bool
+	// connect opens a handle of a caller.
+	connect(url *url.URL) (*sql.DB, error)
+	// open opens a store.
+	open(ctx context.Context, url string) (Store, error)
+	// prepare makes new ids recognizable: all are at least idFloor, and ids of different things
+	// differ.
+	prepare(ctx context.Context, admin *sql.DB) error
+	// clearing returns the statements that empty the given tables and announce that the
+	// rules have changed.
+	clearing(tables []string) string
+	// waiting returns the client ports of the connections that wait for a lock.
+	waiting(ctx context.Context, admin *sql.DB) ([]int, error)
+	// within returns the store inside a caller's transaction.
+	within(s Store, tx *sql.Tx) driver.Tx
+}
+
+// idFloor is the smallest id that a store hands out. Every number from here to idCeiling is
+// an id in the texts of a database.
+const (
+	idFloor   = 5_000_000
+	idCeiling = 1_000_000_000_000
+)
+
+// firstScene is the time by the database's clock at which the first scene begins.
+var firstScene = time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// openDatabase prepares an empty database.
+func openDatabase(ctx context.Context, d dialect, at string) (*database, error) {
+	parsed, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := d.connect(parsed)
+	if err != nil {
+		return nil, err
+	}
+	db := &database{dialect: d, url: parsed, admin: admin}
+	if err := db.fill(ctx); err != nil {
+		return nil, fmt.Errorf("prepare the %s database: %w", d.name(), err)
+	}
+	return db, nil
+}
+
+func (db *database) fill(ctx context.Context) error {
+	// The first store creates the tables, which the dialect then prepares.
+	if _, err := db.admin.ExecContext(ctx, "create table test_clock (us bigint not null)"); err != nil {
+		return err
+	}
+	if _, err := db.admin.ExecContext(ctx, fmt.Sprintf("insert into test_clock values (%d)", firstScene.UnixMicro())); err != nil {
+		return err
+	}
+	s, err := db.open(ctx, db.url.String())
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := db.prepare(ctx, db.admin); err != nil {
+		return err
+	}
+	return db.findTables(ctx)
+}
+
+// lasting are the tables that no scene empties: what stores remember forever, and the clock.
+var lasting = map[string]bool{
+	"test_clock": true, "fairlead_migration": true, "fairlead_lane": true, "fairlead_secret": true, "fairlead_server": true,
+	"fairlead_rules": true, "fairlead_fence": true, "fairlead_gate": true, "fairlead_holdset": true, "fairlead_listener": true, "fairlead_counter": true,
+}
+
+func (db *database) findTables(ctx context.Context) error {
+	rows, err := db.admin.QueryContext(ctx,
+		"select table_name from information_schema.tables where table_type = 'BASE TABLE' and table_name like 'fairlead%' and table_schema in ('public', '"+
+			db.url.Path[1:]+"') order by table_name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return err
+		}
+		if !lasting[table] {
+			db.tables = append(db.tables, table)
+		}
+	}
+	db.clear = db.clearing(db.tables)
+	return rows.Err()
+}
+
+// empty deletes everything that belongs to a scene.
+func (db *database) empty(ctx context.Context) error {
+	_, err := db.admin.ExecContext(ctx, db.clear)
+	return err
+}
+
+// advance moves the clock.
+func (db *database) advance(ctx context.Context, d time.Duration) error {
+	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("update test_clock set us = us + %d", d.Microseconds()))
+	return err
+}
+
+// through returns the database's URL by way of a valve.
+func (db *database) through(v *valve) *url.URL {
+	u := *db.url
+	u.Host = v.addr()
+	return &u
+}

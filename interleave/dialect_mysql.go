@@ -1,0 +1,115 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	driversql "github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/mysql"
+)
+
+type mysqlDialect struct{}
+
+func (mysqlDialect) name() string   { return "mysql" }
+func (mysqlDialect) wire() protocol { return mysqlWire{} }
+
+func (mysqlDialect) background(statement string) bool {
+	return strings.Contains(statement, "fairlead_listener")
+}
+
+func (mysqlDialect) connect(u *url.URL) (*sql.DB, error) {
+	config := driversql.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	config.Passwd, _ = u.User.Password()
+	config.MultiStatements, config.ClientFoundRows = true, true
+	connector, err := driversql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func (mysqlDialect) open(ctx context.Context, at string) (Store, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	return mysql.OpenWith(ctx, at, mysql.Options{Now: "(select us from `" + strings.TrimPrefix(u.Path, "/") + "`.test_clock)", WakeAddr: "-", IdleLimit: time.Hour})
+}
+
+func (mysqlDialect) prepare(ctx context.Context, admin *sql.DB) error {
+	if _, err := admin.ExecContext(ctx, fmt.Sprintf("update fairlead_counter set value = %d where name = 'job'", idFloor)); err != nil {
+		return err
+	}
+	rows, err := admin.QueryContext(ctx, "select table_name from information_schema.tables where table_schema = database() and auto_increment is not null")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var change strings.Builder
+	for n := 2; rows.Next(); n++ {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return err
+		}
+		fmt.Fprintf(&change, "alter table `%s` auto_increment = %d; ", table, n*idFloor)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	_, err = admin.ExecContext(ctx, change.String())
+	return err
+}
+
+func (mysqlDialect) clearing(tables []string) string {
+	var b strings.Builder
+	b.WriteString("update fairlead_counter set value = value + 1 where name = 'pause'; ")
+	for _, table := range tables {
+		fmt.Fprintf(&b, "delete from `%s`; ", table)
+	}
+	return b.String()
+}
+
+var (
+	// lockWait finds the threads that wait for a row lock in the status of InnoDB, which is
+	// newer than information_schema.innodb_trx.
+	lockWait = regexp.MustCompile(`(?m)^LOCK WAIT .*\n\w+ thread id (\d+),`)
+	hostPort = regexp.MustCompile(`:(\d+)$`)
+)
+
+func (mysqlDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, err error) {
+	var kind, name, status string
+	if err := admin.QueryRowContext(ctx, "show engine innodb status").Scan(&kind, &name, &status); err != nil {
+		return nil, err
+	}
+	ids := []string{"0"}
+	for _, found := range lockWait.FindAllStringSubmatch(status, -1) {
+		ids = append(ids, found[1])
+	}
+	rows, err := admin.QueryContext(ctx, "select host from information_schema.processlist where id in ("+strings.Join(ids, ", ")+") or state in ('User lock', 'Waiting for table metadata lock')")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var host string
+		if err := rows.Scan(&host); err != nil {
+			return nil, err
+		}
+		if found := hostPort.FindStringSubmatch(host); found != nil {
+			port, _ := strconv.Atoi(found[1])
+			ports = append(ports, port)
+		}
+	}
+	return ports, rows.Err()
+}
+
+func (mysqlDialect) within(s Store, tx *sql.Tx) driver.Tx { return s.(*mysql.Store).Tx(tx) }

@@ -1,0 +1,65 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // driver of callers' transactions
+
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/postgres"
+)
+
+type postgresDialect struct{}
+
+func (postgresDialect) name() string   { return "postgres" }
+func (postgresDialect) wire() protocol { return postgresWire{} }
+
+func (postgresDialect) background(statement string) bool {
+	return strings.Contains(statement, "pg_notify") || strings.HasPrefix(strings.ToLower(statement), "listen ")
+}
+
+func (postgresDialect) connect(u *url.URL) (*sql.DB, error) { return sql.Open("pgx", u.String()) }
+
+func (postgresDialect) open(ctx context.Context, at string) (Store, error) {
+	return postgres.OpenWith(ctx, at, postgres.Options{Now: "(select us from public.test_clock)", ListenURL: "-", IdleLimit: time.Hour})
+}
+
+func (postgresDialect) prepare(ctx context.Context, admin *sql.DB) error {
+	// Deadlocks are resolved quickly: two stopped actors cause more of them than usual.
+	_, err := admin.ExecContext(ctx, fmt.Sprintf("do $$ declare s record; begin "+
+		"for s in select format('%%I.%%I', schemaname, sequencename) as name, row_number() over (order by sequencename) as n from pg_sequences "+
+		"loop perform setval(s.name, %d * s.n); end loop; "+
+		"execute format('alter database %%I set deadlock_timeout = %%L', current_database(), '20ms'); end $$", idFloor))
+	return err
+}
+
+func (postgresDialect) clearing(tables []string) string {
+	var b strings.Builder
+	for _, table := range tables {
+		fmt.Fprintf(&b, "if exists (select from %[1]s) then delete from %[1]s; end if; ", table)
+	}
+	return "do $$ begin " + b.String() + "update fairlead_rules set version = version + 1; end $$"
+}
+
+func (postgresDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, err error) {
+	rows, err := admin.QueryContext(ctx, "select client_port from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var port int
+		if err := rows.Scan(&port); err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return ports, rows.Err()
+}
+
+func (postgresDialect) within(s Store, tx *sql.Tx) driver.Tx { return s.(*postgres.Store).SQLTx(tx) }

@@ -1,0 +1,127 @@
+package interleave
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Pair is two actors that meet at a subject.
+type Pair struct {
+	Subject *Subject
+	Actors  [2]*Actor
+}
+
+func (p Pair) String() string {
+	return p.Subject.Name + ": " + p.Actors[0].Name + " × " + p.Actors[1].Name
+}
+
+// Actors returns all actors.
+func Actors() []Actor { return slices.Concat(jobActors(), runActors(), nodeActors(), callerActors()) }
+
+// Subjects returns all subjects.
+func Subjects() []Subject { return slices.Concat(jobSubjects()) }
+
+// Pairs returns all pairs of actors that meet at a subject, each actor also with itself.
+func Pairs() (pairs []Pair) {
+	actors, subjects := Actors(), Subjects()
+	for s := range subjects {
+		for a := range actors {
+			for b := a; b < len(actors); b++ {
+				if actors[a].meets(&subjects[s]) && actors[b].meets(&subjects[s]) {
+					pairs = append(pairs, Pair{&subjects[s], [2]*Actor{&actors[a], &actors[b]}})
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// An Outcome is what the orders of a pair led to.
+type Outcome struct {
+	Orders   int
+	Blocked  int // orders in which an actor waited for a lock of the other
+	Findings []Finding
+}
+
+// A Finding is an order whose result differs from that of both serial orders.
+type Finding struct {
+	Pair   Pair
+	Order  Order
+	What   string
+	Script []string
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%v, order %s: %s\n%s", f.Pair, f.Order, f.What, strings.Join(f.Script, "\n"))
+}
+
+// Explore plays a pair in every order with at most the given number of switches, and compares
+// each result with those of the serial orders.
+func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, error) {
+	var o Outcome
+	var want [2]*take
+	steps := [2]int{}
+	for i, order := range serial() {
+		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
+		if err != nil {
+			return o, err
+		}
+		want[i] = t
+		o.add(t)
+		for a := range 2 {
+			steps[a] = max(steps[a], t.steps[a])
+		}
+		if what := t.broken(); what != "" {
+			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+		}
+	}
+	for order := range switches(steps, most) {
+		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
+		if err != nil {
+			return o, err
+		}
+		o.add(t)
+		if what := judge(t, want[:]); what != "" {
+			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+		}
+	}
+	return o, nil
+}
+
+func (o *Outcome) add(t *take) {
+	o.Orders++
+	if t.blocked > 0 {
+		o.Blocked++
+	}
+}
+
+// broken returns what is wrong with a take regardless of its order.
+func (t *take) broken() string {
+	if t.problem != "" {
+		return t.problem
+	}
+	for i, result := range t.results {
+		if strings.HasPrefix(result, "error") || result == busy {
+			return fmt.Sprintf("%c ended with %q", 'A'+i, result)
+		}
+	}
+	return ""
+}
+
+// judge compares a take with the serial ones. It returns an empty text if it equals one of
+// them.
+func judge(t *take, want []*take) string {
+	if what := t.broken(); what != "" {
+		return what
+	}
+	var b strings.Builder
+	for i, w := range want {
+		if t.results == w.results && t.state.equal(w.state) {
+			return ""
+		}
+		fmt.Fprintf(&b, "compared with serial order %d: results %q, want %q\n%s", i+1, t.results, w.results, difference(t.state, w.state))
+	}
+	return b.String()
+}

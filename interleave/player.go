@@ -1,0 +1,272 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
+)
+
+// A performer is one of the two processes that act: a store behind a valve.
+type performer struct {
+	name   string
+	valve  *valve
+	store  Store
+	caller *sql.DB // for transactions of callers
+
+	// State during an order.
+	actor  *Actor
+	cancel context.CancelFunc
+	begun  bool
+	ended  chan string // receives the actor's result
+	held   *stop       // the round trip at which the actor stands
+	result string
+	done   bool
+	dead   bool
+	steps  int
+	waited bool          // it has waited for a lock
+	open   func() string // ends the caller's transaction that the actor has left open
+}
+
+// A take is what happened in one order.
+type take struct {
+	results [2]string
+	steps   [2]int
+	blocked int // how often an actor waited for a lock of the other
+	state   state
+	script  []string
+	problem string // a broken rule, or empty
+}
+
+// errStuck means that an actor neither ended nor waited for a lock.
+var errStuck = errors.New("the actors are stuck")
+
+// play lets both actors act in a scene in the given order.
+func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Order) (*take, error) {
+	t := &take{}
+	for i, p := range s.performers {
+		*p = performer{name: p.name, valve: p.valve, store: p.store, caller: p.caller, actor: actors[i], ended: make(chan string, 1)}
+		p.valve.close()
+	}
+	defer func() {
+		for _, p := range s.performers {
+			p.abandon()
+		}
+	}()
+	for _, turn := range order {
+		if err := s.take(ctx, sc, t, turn); err != nil {
+			return t, err
+		}
+	}
+	if err := s.finish(ctx, sc, t); err != nil {
+		return t, err
+	}
+	for i, p := range s.performers {
+		t.results[i], t.steps[i] = p.result, p.steps
+		if p.dead {
+			t.results[i] = "died"
+		}
+	}
+	return t, nil
+}
+
+// take carries out a turn. It ends early if the actor has to wait for a lock.
+func (s *Stage) take(ctx context.Context, sc *scene, t *take, turn Turn) error {
+	p := s.performers[turn.Actor]
+	for n := 0; n < turn.Steps && !p.done; n++ {
+		if turn.Death == DiesAfter && n == turn.Steps-1 {
+			return s.kill(ctx, sc, t, p, lose)
+		}
+		blocked, err := s.step(ctx, sc, t, p, pass)
+		if err != nil || blocked {
+			return err
+		}
+	}
+	if turn.Death == DiesBefore && !p.done {
+		return s.kill(ctx, sc, t, p, refuse)
+	}
+	return nil
+}
+
+// kill ends an actor's process before the next round trip, or before its answer arrives.
+func (s *Stage) kill(ctx context.Context, sc *scene, t *take, p *performer, how decision) error {
+	if how == lose {
+		if _, err := s.step(ctx, sc, t, p, lose); err != nil {
+			return err
+		}
+	} else if _, err := s.stand(ctx, sc, t, p); err != nil {
+		return err
+	}
+	t.script = append(t.script, p.name+" dies")
+	p.die()
+	return nil
+}
+
+// finish lets both actors end, whatever their order.
+func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
+	for begin := time.Now(); !s.performers[0].done || !s.performers[1].done; {
+		if time.Since(begin) > patience.Limit {
+			return errStuck
+		}
+		for _, p := range s.performers {
+			for !p.done {
+				blocked, err := s.step(ctx, sc, t, p, pass)
+				if err != nil {
+					return err
+				}
+				if blocked {
+					break
+				}
+			}
+		}
+	}
+	for _, p := range s.performers {
+		if p.open != nil {
+			p.result = p.open()
+			t.script = append(t.script, p.name+" ends its transaction: "+p.result)
+		}
+	}
+	return nil
+}
+
+// step lets an actor take one round trip, and waits until it stands at the next one, has
+// ended, or waits for a lock.
+func (s *Stage) step(ctx context.Context, sc *scene, t *take, p *performer, d decision) (blocked bool, err error) {
+	if blocked, err := s.stand(ctx, sc, t, p); blocked || err != nil || p.done {
+		return blocked, err
+	}
+	for _, statement := range p.held.statements {
+		t.script = append(t.script, p.name+": "+firstLine(statement))
+	}
+	link := p.held.link
+	p.held.decision <- d
+	p.held = nil
+	p.steps++
+	if d == lose {
+		return false, s.awaitCut(ctx, p, link)
+	}
+	return s.stand(ctx, sc, t, p)
+}
+
+// stand waits until an actor stands at a round trip, has ended or waits for a lock.
+func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (blocked bool, err error) {
+	if p.done || p.held != nil {
+		return false, nil
+	}
+	if !p.begun {
+		p.begin(ctx, sc)
+	}
+	look := time.NewTimer(lookAfter)
+	defer look.Stop()
+	for begin := time.Now(); ; {
+		select {
+		case stop := <-p.valve.stops:
+			p.held = stop
+			return false, nil
+		case p.result = <-p.ended:
+			p.done = true
+			p.valve.open()
+			t.script = append(t.script, p.name+" ends: "+p.result)
+			return false, nil
+		case <-look.C:
+			waiting, err := s.waits(ctx, p)
+			if err != nil {
+				return false, err
+			}
+			if waiting {
+				if !p.waited {
+					p.waited = true
+					t.blocked++
+				}
+				t.script = append(t.script, p.name+" waits for a lock")
+				return true, nil
+			}
+			if time.Since(begin) > patience.Limit {
+				return false, errStuck
+			}
+			look.Reset(lookAfter)
+		}
+	}
+}
+
+// lookAfter is the time after which an actor that has not answered is looked for among the
+// connections that wait for a lock.
+const lookAfter = 4 * time.Millisecond
+
+// waits reports whether one of the actor's connections waits for a lock.
+func (s *Stage) waits(ctx context.Context, p *performer) (bool, error) {
+	waiting, err := s.db.waiting(ctx, s.db.admin)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(p.valve.ports(), func(port int) bool { return slices.Contains(waiting, port) }), nil
+}
+
+// begin starts the actor.
+func (p *performer) begin(ctx context.Context, sc *scene) {
+	p.begun = true
+	ctx, p.cancel = context.WithCancel(asNode(ctx))
+	ended := p.ended
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				ended <- fmt.Sprintf("error: panic: %v", r)
+			}
+		}()
+		ended <- p.actor.Do(&cue{scene: sc, ctx: ctx, store: p.store, caller: p.caller, performer: p})
+	}()
+}
+
+// awaitCut waits until the answer that the actor must not get has arrived.
+func (s *Stage) awaitCut(ctx context.Context, p *performer, l *link) error {
+	for begin := time.Now(); time.Since(begin) < patience.Limit; {
+		select {
+		case <-l.gone:
+			return nil
+		case <-time.After(lookAfter):
+			if waiting, err := s.waits(ctx, p); err != nil || waiting {
+				return err
+			}
+		}
+	}
+	return errStuck
+}
+
+// die ends the process of an actor.
+func (p *performer) die() {
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.valve.cut()
+	if p.begun && !p.done {
+		<-p.ended
+	}
+	p.held, p.done, p.dead = nil, true, true
+	p.valve.open()
+}
+
+// abandon ends whatever is left of an actor.
+func (p *performer) abandon() {
+	if p.begun && !p.done {
+		p.die()
+	}
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.valve.open()
+}
+
+// firstLine shortens a statement for a script.
+func firstLine(statement string) string {
+	const most = 160
+	text := strings.Join(strings.Fields(statement), " ")
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return text
+}

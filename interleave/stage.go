@@ -1,0 +1,243 @@
+package interleave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+)
+
+// A Stage is a database and the processes that act on it.
+type Stage struct {
+	db         *database
+	performers [2]*performer
+	store      Store // the process that sets the scenes
+}
+
+// NewStage prepares an empty database of the given type, "postgres" or "mysql".
+func NewStage(ctx context.Context, kind, url string) (*Stage, error) {
+	d, known := map[string]dialect{"postgres": postgresDialect{}, "mysql": mysqlDialect{}}[kind]
+	if !known {
+		return nil, fmt.Errorf("database %q is unknown: use postgres or mysql", kind)
+	}
+	db, err := openDatabase(ctx, d, url)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{db: db}
+	if s.store, err = db.open(ctx, url); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	for i, name := range []string{"A", "B"} {
+		p := &performer{name: name}
+		if p.valve, err = newValve(db.url.Host, db.wire(), db.background); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.performers[i] = p
+		through := db.through(p.valve)
+		if p.store, err = db.open(ctx, through.String()); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if p.caller, err = db.connect(through); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// Close ends the processes.
+func (s *Stage) Close() error {
+	var errs []error
+	for _, p := range s.performers {
+		if p == nil {
+			continue
+		}
+		if p.caller != nil {
+			errs = append(errs, p.caller.Close())
+		}
+		if p.store != nil {
+			errs = append(errs, p.store.Close())
+		}
+		p.valve.end()
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	return errors.Join(append(errs, s.db.admin.Close())...)
+}
+
+// scene empties the database and sets a subject.
+func (s *Stage) scene(ctx context.Context, subject *Subject) (*scene, error) {
+	if err := s.db.empty(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.db.advance(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	sc := &scene{database: s.db, ctx: asNode(ctx), store: s.store, labels: map[int64]string{}, fences: map[int64]int64{}}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sc.begun = now.UnixMicro()
+	err = sc.run(
+		func() (err error) {
+			sc.holder, err = sc.join("the holder", lease)
+			return err
+		},
+		func() (err error) {
+			sc.free, err = sc.join("the free node", lease)
+			return err
+		},
+		func() error { return subject.set(sc) },
+		sc.look,
+	)
+	if err != nil {
+		return nil, fmt.Errorf("set %q: %w", subject.Name, err)
+	}
+	return sc, nil
+}
+
+// look reads what actors have seen before they act.
+func (s *scene) look() (err error) {
+	if s.job == nil {
+		return nil
+	}
+	if s.seen, err = s.store.Get(s.ctx, s.job.ID); err != nil {
+		return err
+	}
+	tenants, err := s.store.Tenants(s.ctx, fairlead.TenantFilter{Names: []string{"acme"}})
+	if len(tenants) == 1 {
+		s.tenant = tenants[0]
+	}
+	return err
+}
+
+// Play lets two actors meet at a subject in one order.
+func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, order Order) (*take, error) {
+	sc, err := s.scene(ctx, subject)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.play(ctx, sc, actors, order)
+	if err != nil {
+		return t, fmt.Errorf("%s: %s and %s, order %s: %w\n%s", subject.Name, actors[0].Name, actors[1].Name, order, err, strings.Join(t.script, "\n"))
+	}
+	if err := s.settleDown(ctx, sc, t, actors); err != nil {
+		return t, err
+	}
+	if t.state, err = sc.state(ctx); err != nil {
+		return t, err
+	}
+	t.problem, err = sc.check(ctx)
+	if len(sc.problems) > 0 && t.problem == "" {
+		t.problem = strings.Join(sc.problems, "; ")
+	}
+	return t, err
+}
+
+// settleDown repeats what was told to try again and what nodes repeat at every poll.
+func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*Actor) error {
+	for i, actor := range actors {
+		again := &cue{scene: sc, ctx: asNode(ctx), store: s.store}
+		again.caller = s.db.admin
+		for try := 0; t.results[i] == busy && try < 3; try++ {
+			t.results[i] = actor.Do(again)
+			t.script = append(t.script, s.performers[i].name+" tries again: "+t.results[i])
+		}
+	}
+	for i, actor := range actors {
+		if actor.Repeats && t.results[i] != "died" {
+			again := &cue{scene: sc, ctx: asNode(ctx), store: s.store, caller: s.db.admin}
+			more := actor.Do(again)
+			t.results[i] = combined(t.results[i], more)
+			t.script = append(t.script, s.performers[i].name+" is repeated: "+more)
+		}
+	}
+	_, err := s.store.Promote(asNode(ctx), 100)
+	return err
+}
+
+// combined unites the results of two calls.
+func combined(first, second string) string {
+	words := append(strings.Split(first, ", "), strings.Split(second, ", ")...)
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "ok" })
+	slices.Sort(words)
+	if words = slices.Compact(words); len(words) == 0 {
+		return "ok"
+	}
+	return strings.Join(words, ", ")
+}
+
+// check returns a rule that the database breaks, or an empty text.
+func (s *scene) check(ctx context.Context) (string, error) {
+	places := map[string][]string{}
+	for _, place := range []string{"later", "parked", "ready", "running", "waiting", "done"} {
+		err := s.ids(ctx, "select id from fairlead_"+place, func(id string) { places[id] = append(places[id], place) })
+		if err != nil {
+			return "", err
+		}
+	}
+	var problems []string
+	err := s.ids(ctx, "select id from fairlead_job", func(id string) {
+		if len(places[id]) != 1 {
+			problems = append(problems, fmt.Sprintf("job %s is in the places %v", s.neutral(id), places[id]))
+		}
+		delete(places, id)
+	})
+	if err != nil {
+		return "", err
+	}
+	for id, in := range places {
+		problems = append(problems, fmt.Sprintf("job %s is in the places %v, but its definition is gone", s.neutral(id), in))
+	}
+	for _, rule := range rules {
+		if err := s.ids(ctx, rule.finds, func(found string) { problems = append(problems, rule.says+": "+s.neutral(found)) }); err != nil {
+			return "", err
+		}
+	}
+	drift, err := s.store.Verify(asNode(ctx))
+	for _, d := range drift {
+		problems = append(problems, fmt.Sprintf("%s %s counts %d, found %d", d.Scope, s.neutral(d.Name), d.Counted, d.Found))
+	}
+	slices.Sort(problems)
+	return strings.Join(problems, "; "), err
+}
+
+// rules are statements that find rows which must not exist.
+var rules = []struct{ says, finds string }{
+	{"a key points to no live job", "select k.job_key from fairlead_jobkey k where not exists (select 1 from fairlead_job j where j.id = k.id)"},
+	{"a live job does not hold its key", "select j.id from fairlead_job j where j.job_key is not null " +
+		"and not exists (select 1 from fairlead_jobkey k where k.id = j.id) and not exists (select 1 from fairlead_done d where d.id = j.id)"},
+	{"a running job belongs to a node that is unknown", "select r.id from fairlead_running r where not exists (select 1 from fairlead_node n where n.id = r.node)"},
+	{"a fence is used twice", "select fence from (select fence from fairlead_running union all select fence from fairlead_waiting) f group by fence having count(*) > 1"},
+}
+
+func (s *scene) ids(ctx context.Context, query string, each func(id string)) error {
+	rows, err := s.admin.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("%s: %w", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		each(id)
+	}
+	return rows.Err()
+}
+
+// reap returns the parameters with which the actors reap.
+func (c *cue) reap() driver.Reap { return driver.Reap{By: c.free, MaxCrashes: 3, Limit: 100} }
+
+// keep returns the retention with which the actors prune.
+func keep() driver.Retention {
+	return driver.Retention{Succeeded: retention, Failed: retention, Cancelled: retention, Skipped: retention}
+}

@@ -1,0 +1,201 @@
+package interleave
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// omitted are the tables and columns that no state contains, each with its reason.
+var omitted = map[string]string{
+	"fairlead_id_mark":      "caches which ids were handed out when",
+	"fairlead_lane_walk":    "is the position of a loop",
+	"fairlead_quota_delta":  "is added to quota.used",
+	"fairlead_starts":       "counts for statistics",
+	"fairlead_fair_start":   "counts for statistics",
+	"fairlead_missed_start": "counts for statistics",
+	"fairlead_sample":       "counts for statistics",
+	"fairlead_audit":        "has an entry for each call, in their order",
+	"fairlead_gate_news":    "is a reminder to look at a gate",
+	"held":                  "names the limits that a run counts against: Verify recounts them",
+	"quota_set":             "as held",
+	"holds":                 "as held",
+	"held_fences":           "caches the fences of a node",
+	"token":                 "is random",
+	"version":               "counts changes, refused ones too",
+	"wish_seq":              "counts requests",
+}
+
+// A state is the content of a database without ids, fences and times: one line for each row,
+// sorted. Ids that the scene has labelled are replaced by their labels, all others by a
+// question mark. Times are relative to the scene.
+type state []string
+
+func (s state) equal(other state) bool { return slices.Equal(s, other) }
+
+// state reads the content of the database.
+func (s *scene) state(ctx context.Context) (state, error) {
+	lanes, err := s.numbered(ctx, "fairlead_lane", "queue", "tenant", "kind")
+	if err != nil {
+		return nil, err
+	}
+	quotas, err := s.numbered(ctx, "fairlead_quota", "scope", "name")
+	if err != nil {
+		return nil, err
+	}
+	used, err := s.used(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lines state
+	for _, table := range s.tables {
+		if omitted[table] != "" {
+			continue
+		}
+		err := s.rows(ctx, "select * from "+table, func(columns []string, values []sql.NullString) {
+			var b strings.Builder
+			b.WriteString(strings.TrimPrefix(table, "fairlead_"))
+			for i, column := range columns {
+				if !values[i].Valid || omitted[column] != "" {
+					continue
+				}
+				text := values[i].String
+				switch {
+				case column == "lane":
+					text = lanes[text]
+				case column == "quota", table == "fairlead_quota" && column == "id":
+					text = quotas[text]
+				case table == "fairlead_quota" && column == "used":
+					text = used[values[slices.Index(columns, "id")].String]
+				default:
+					text = s.neutral(text)
+				}
+				fmt.Fprintf(&b, " %s=%s", column, text)
+			}
+			lines = append(lines, b.String())
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(lines)
+	return lines, nil
+}
+
+// numbered returns the names of the rows of a table by their ids.
+func (s *scene) numbered(ctx context.Context, table string, names ...string) (map[string]string, error) {
+	found := map[string]string{}
+	err := s.rows(ctx, "select id, "+strings.Join(names, ", ")+" from "+table, func(_ []string, values []sql.NullString) {
+		parts := make([]string, len(names))
+		for i := range names {
+			parts[i] = values[i+1].String
+		}
+		found[values[0].String] = strings.Join(parts, "/")
+	})
+	return found, err
+}
+
+// used returns how many jobs each limit counts.
+func (s *scene) used(ctx context.Context) (map[string]string, error) {
+	found := map[string]string{}
+	err := s.rows(ctx, "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q",
+		func(_ []string, values []sql.NullString) { found[values[0].String] = values[1].String })
+	return found, err
+}
+
+// rows reads all rows of a query as texts.
+func (s *scene) rows(ctx context.Context, query string, each func(columns []string, values []sql.NullString)) error {
+	rows, err := s.admin.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		values := make([]sql.NullString, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return fmt.Errorf("%s: %w", query, err)
+		}
+		each(columns, values)
+	}
+	return rows.Err()
+}
+
+var (
+	number  = regexp.MustCompile(`\d{7,16}`)
+	instant = regexp.MustCompile(`20[23]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+)
+
+// neutral replaces ids and times in a text.
+func (s *scene) neutral(text string) string {
+	text = instant.ReplaceAllStringFunc(text, func(at string) string {
+		t, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			return at
+		}
+		return s.offset(t.UnixMicro())
+	})
+	return number.ReplaceAllStringFunc(text, func(digits string) string {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return digits
+		}
+		if name := s.labelOf(n); name != "" {
+			return "‹" + name + "›"
+		}
+		switch {
+		case n >= idFloor && n < idCeiling, n >= fenceFloor && n < firstScene.UnixMicro():
+			return "?"
+		case n >= firstScene.UnixMicro() && n < firstScene.AddDate(10, 0, 0).UnixMicro():
+			return s.offset(n)
+		}
+		return digits
+	})
+}
+
+// fenceFloor is the smallest fence: they begin at the time in microseconds at which the
+// database was first used.
+const fenceFloor = 1_700_000_000_000_000
+
+// offset writes a time relative to the scene.
+func (s *scene) offset(us int64) string {
+	return fmt.Sprintf("%+v", (time.Duration(us-s.begun) * time.Microsecond).String())
+}
+
+// difference lists the lines that only one of two states has.
+func difference(got, want state) string {
+	var b strings.Builder
+	for _, line := range without(got, want) {
+		fmt.Fprintf(&b, "  + %s\n", line)
+	}
+	for _, line := range without(want, got) {
+		fmt.Fprintf(&b, "  - %s\n", line)
+	}
+	return b.String()
+}
+
+// without returns the lines of a that b lacks, as often as it lacks them.
+func without(a, b state) (rest state) {
+	left := map[string]int{}
+	for _, line := range b {
+		left[line]++
+	}
+	for _, line := range a {
+		if left[line]--; left[line] < 0 {
+			rest = append(rest, line)
+		}
+	}
+	return rest
+}
