@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
@@ -23,8 +24,8 @@ type database struct {
 	url   *url.URL
 	admin *sql.DB // past all valves
 
-	tables []string // with rows that belong to a scene
-	clear  string   // statements that empty them
+	tables []string // whose rows belong to a scene
+	filled string   // returns the names of those that have rows
 }
 
 // A dialect is what depends on the type of a database.
@@ -41,9 +42,8 @@ type dialect interface {
 	// prepare makes new ids recognizable: all are at least idFloor, and ids of different things
 	// differ.
 	prepare(ctx context.Context, admin *sql.DB) error
-	// clearing returns the statements that empty the given tables and announce that the
-	// rules have changed.
-	clearing(tables []string) string
+	// changeRules returns the statement that announces that the rules have changed.
+	changeRules() string
 	// waiting returns the client ports of the connections that wait for a lock.
 	waiting(ctx context.Context, admin *sql.DB) ([]int, error)
 	// within returns the store inside a caller's transaction.
@@ -121,13 +121,44 @@ func (db *database) findTables(ctx context.Context) error {
 			db.tables = append(db.tables, table)
 		}
 	}
-	db.clear = db.clearing(db.tables)
+	looks := make([]string, len(db.tables))
+	for i, table := range db.tables {
+		looks[i] = fmt.Sprintf("select '%[1]s' from (select 1 from %[1]s limit 1) t%[2]d", table, i)
+	}
+	db.filled = strings.Join(looks, " union all ")
 	return rows.Err()
 }
 
-// empty deletes everything that belongs to a scene.
-func (db *database) empty(ctx context.Context) error {
-	_, err := db.admin.ExecContext(ctx, db.clear)
+// withRows returns the tables that have rows.
+func (db *database) withRows(ctx context.Context) (tables []string, err error) {
+	rows, err := db.admin.QueryContext(ctx, db.filled)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, rows.Err()
+}
+
+// next deletes what belongs to a scene, announces that the rules have changed, and moves the
+// clock.
+func (db *database) next(ctx context.Context) error {
+	tables, err := db.withRows(ctx)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, table := range tables {
+		fmt.Fprintf(&b, "delete from %s; ", table)
+	}
+	fmt.Fprintf(&b, "%s; update test_clock set us = us + %d", db.changeRules(), time.Second.Microseconds())
+	_, err = db.admin.ExecContext(ctx, b.String())
 	return err
 }
 

@@ -69,13 +69,8 @@ func (mysqlDialect) prepare(ctx context.Context, admin *sql.DB) error {
 	return err
 }
 
-func (mysqlDialect) clearing(tables []string) string {
-	var b strings.Builder
-	b.WriteString("update fairlead_counter set value = value + 1 where name = 'pause'; ")
-	for _, table := range tables {
-		fmt.Fprintf(&b, "delete from `%s`; ", table)
-	}
-	return b.String()
+func (mysqlDialect) changeRules() string {
+	return "update fairlead_counter set value = value + 1 where name = 'pause'"
 }
 
 var (

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // driver of callers' transactions
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -23,7 +24,13 @@ func (postgresDialect) background(statement string) bool {
 	return strings.Contains(statement, "pg_notify") || strings.HasPrefix(strings.ToLower(statement), "listen ")
 }
 
-func (postgresDialect) connect(u *url.URL) (*sql.DB, error) { return sql.Open("pgx", u.String()) }
+func (postgresDialect) connect(u *url.URL) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(u.String())
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*config), nil
+}
 
 func (postgresDialect) open(ctx context.Context, at string) (Store, error) {
 	return postgres.OpenWith(ctx, at, postgres.Options{Now: "(select us from public.test_clock)", ListenURL: "-", IdleLimit: time.Hour})
@@ -38,12 +45,8 @@ func (postgresDialect) prepare(ctx context.Context, admin *sql.DB) error {
 	return err
 }
 
-func (postgresDialect) clearing(tables []string) string {
-	var b strings.Builder
-	for _, table := range tables {
-		fmt.Fprintf(&b, "if exists (select from %[1]s) then delete from %[1]s; end if; ", table)
-	}
-	return "do $$ begin " + b.String() + "update fairlead_rules set version = version + 1; end $$"
+func (postgresDialect) changeRules() string {
+	return "update fairlead_rules set version = version + 1"
 }
 
 func (postgresDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, err error) {

@@ -18,10 +18,14 @@ func (p Pair) String() string {
 }
 
 // Actors returns all actors.
-func Actors() []Actor { return slices.Concat(jobActors(), runActors(), nodeActors(), callerActors()) }
+func Actors() []Actor {
+	return slices.Concat(jobActors(), runActors(), nodeActors(), callerActors(), batchActors(), scheduleActors(), sweepActors())
+}
 
 // Subjects returns all subjects.
-func Subjects() []Subject { return slices.Concat(jobSubjects()) }
+func Subjects() []Subject {
+	return slices.Concat(jobSubjects(), batchSubjects(), scheduleSubjects(), sweepSubjects())
+}
 
 // Pairs returns all pairs of actors that meet at a subject, each actor also with itself.
 func Pairs() (pairs []Pair) {

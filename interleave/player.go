@@ -161,7 +161,8 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 	if !p.begun {
 		p.begin(ctx, sc)
 	}
-	look := time.NewTimer(lookAfter)
+	after := lookAfter
+	look := time.NewTimer(after)
 	defer look.Stop()
 	for begin := time.Now(); ; {
 		select {
@@ -189,14 +190,18 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 			if time.Since(begin) > patience.Limit {
 				return false, errStuck
 			}
-			look.Reset(lookAfter)
+			after = min(2*after, lookEvery)
+			look.Reset(after)
 		}
 	}
 }
 
-// lookAfter is the time after which an actor that has not answered is looked for among the
-// connections that wait for a lock.
-const lookAfter = 4 * time.Millisecond
+// lookAfter is the time after which the player first looks for an actor that has not answered
+// among the connections that wait for a lock. Later pauses double up to lookEvery.
+const (
+	lookAfter = 5 * time.Millisecond
+	lookEvery = 50 * time.Millisecond
+)
 
 // waits reports whether one of the actor's connections waits for a lock.
 func (s *Stage) waits(ctx context.Context, p *performer) (bool, error) {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // A scene is the state of a database in which two actors act: a subject, such as one job in
@@ -22,9 +24,11 @@ type scene struct {
 	store Store // the process that sets the scene, and afterwards does what nodes repeat
 	begun int64 // time at which the scene began, in microseconds
 
-	job      *fairlead.Job   // the subject, or a job that belongs to it
-	seen     *fairlead.Job   // the job as the actors have seen it
-	tenant   fairlead.Tenant // the tenant acme as the actors have seen it
+	job      *fairlead.Job     // the subject, or a job that belongs to it
+	seen     *fairlead.Job     // the job as the actors have seen it
+	tenant   fairlead.Tenant   // the tenant acme as the actors have seen it
+	planned  schedule.Schedule // the schedule as the actors have seen it
+	walked   sweep.Sweep       // the sweep as the actors have seen it
 	holder   fairlead.NodeID
 	free     fairlead.NodeID // a live node with free slots
 	other    *fairlead.Job   // another job of the scene
@@ -78,7 +82,10 @@ const (
 )
 
 // scope returns a scope with all queues.
-func everything() *driver.Scope { return &driver.Scope{Kinds: []string{kind}} }
+func everything() *driver.Scope { return &driver.Scope{Kinds: kinds()} }
+
+// kinds returns the kinds that the nodes of a scene handle.
+func kinds() []string { return []string{kind, taskKind, sweep.KindOf(itemKind)} }
 
 // plain returns a job changed by the given functions.
 func plain(changes ...func(*fairlead.Job)) *fairlead.Job {
@@ -120,7 +127,7 @@ func enqueueIn(ctx context.Context, store interface {
 
 // join adds a live node with the given lease.
 func (s *scene) join(name string, lease time.Duration) (fairlead.NodeID, error) {
-	id, err := s.store.Join(s.ctx, fairlead.Node{Name: name, Kinds: []string{kind}, Slots: 10}, lease)
+	id, err := s.store.Join(s.ctx, fairlead.Node{Name: name, Kinds: kinds(), Slots: 10}, lease)
 	s.label(name, int64(id))
 	return id, err
 }

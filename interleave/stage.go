@@ -2,14 +2,16 @@ package interleave
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // A Stage is a database and the processes that act on it.
@@ -73,10 +75,7 @@ func (s *Stage) Close() error {
 
 // scene empties the database and sets a subject.
 func (s *Stage) scene(ctx context.Context, subject *Subject) (*scene, error) {
-	if err := s.db.empty(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.db.advance(ctx, time.Second); err != nil {
+	if err := s.db.next(ctx); err != nil {
 		return nil, err
 	}
 	sc := &scene{database: s.db, ctx: asNode(ctx), store: s.store, labels: map[int64]string{}, fences: map[int64]int64{}}
@@ -105,11 +104,20 @@ func (s *Stage) scene(ctx context.Context, subject *Subject) (*scene, error) {
 
 // look reads what actors have seen before they act.
 func (s *scene) look() (err error) {
-	if s.job == nil {
-		return nil
+	if s.job != nil {
+		if s.seen, err = s.store.Get(s.ctx, s.job.ID); err != nil {
+			return err
+		}
 	}
-	if s.seen, err = s.store.Get(s.ctx, s.job.ID); err != nil {
-		return err
+	if s.schedule != 0 {
+		if s.planned, err = schedule.NewClient(s.store).ByID(s.ctx, s.schedule); err != nil {
+			return err
+		}
+	}
+	if s.sweep != 0 {
+		if s.walked, err = sweep.NewClient(s.store).ByID(s.ctx, s.sweep); err != nil {
+			return err
+		}
 	}
 	tenants, err := s.store.Tenants(s.ctx, fairlead.TenantFilter{Names: []string{"acme"}})
 	if len(tenants) == 1 {
@@ -177,29 +185,32 @@ func combined(first, second string) string {
 // check returns a rule that the database breaks, or an empty text.
 func (s *scene) check(ctx context.Context) (string, error) {
 	places := map[string][]string{}
-	for _, place := range []string{"later", "parked", "ready", "running", "waiting", "done"} {
-		err := s.ids(ctx, "select id from fairlead_"+place, func(id string) { places[id] = append(places[id], place) })
-		if err != nil {
-			return "", err
+	jobs := map[string]bool{}
+	err := s.rows(ctx, placesOf, func(_ []string, row []sql.NullString) {
+		if place, id := row[0].String, row[1].String; place == "job" {
+			jobs[id] = true
+		} else {
+			places[id] = append(places[id], place)
 		}
-	}
-	var problems []string
-	err := s.ids(ctx, "select id from fairlead_job", func(id string) {
-		if len(places[id]) != 1 {
-			problems = append(problems, fmt.Sprintf("job %s is in the places %v", s.neutral(id), places[id]))
-		}
-		delete(places, id)
 	})
 	if err != nil {
 		return "", err
 	}
+	var problems []string
+	for id := range jobs {
+		if len(places[id]) != 1 {
+			problems = append(problems, fmt.Sprintf("job %s is in the places %v", s.neutral(id), places[id]))
+		}
+		delete(places, id)
+	}
 	for id, in := range places {
 		problems = append(problems, fmt.Sprintf("job %s is in the places %v, but its definition is gone", s.neutral(id), in))
 	}
-	for _, rule := range rules {
-		if err := s.ids(ctx, rule.finds, func(found string) { problems = append(problems, rule.says+": "+s.neutral(found)) }); err != nil {
-			return "", err
-		}
+	err = s.rows(ctx, broken, func(_ []string, row []sql.NullString) {
+		problems = append(problems, row[0].String+": "+s.neutral(row[1].String))
+	})
+	if err != nil {
+		return "", err
 	}
 	drift, err := s.store.Verify(asNode(ctx))
 	for _, d := range drift {
@@ -209,30 +220,31 @@ func (s *scene) check(ctx context.Context) (string, error) {
 	return strings.Join(problems, "; "), err
 }
 
-// rules are statements that find rows which must not exist.
-var rules = []struct{ says, finds string }{
-	{"a key points to no live job", "select k.job_key from fairlead_jobkey k where not exists (select 1 from fairlead_job j where j.id = k.id)"},
-	{"a live job does not hold its key", "select j.id from fairlead_job j where j.job_key is not null " +
-		"and not exists (select 1 from fairlead_jobkey k where k.id = j.id) and not exists (select 1 from fairlead_done d where d.id = j.id)"},
-	{"a running job belongs to a node that is unknown", "select r.id from fairlead_running r where not exists (select 1 from fairlead_node n where n.id = r.node)"},
-	{"a fence is used twice", "select fence from (select fence from fairlead_running union all select fence from fairlead_waiting) f group by fence having count(*) > 1"},
-}
+// placesOf returns every job and every place of a job.
+const placesOf = `
+	select 'job', id from fairlead_job
+	union all select 'later', id from fairlead_later
+	union all select 'parked', id from fairlead_parked
+	union all select 'ready', id from fairlead_ready
+	union all select 'running', id from fairlead_running
+	union all select 'waiting', id from fairlead_waiting
+	union all select 'done', id from fairlead_done`
 
-func (s *scene) ids(ctx context.Context, query string, each func(id string)) error {
-	rows, err := s.admin.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("%s: %w", query, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		each(id)
-	}
-	return rows.Err()
-}
+// broken returns rows that must not exist, and what is wrong with them.
+const broken = `
+	select 'a key belongs to a job that is gone', cast(k.id as char(20))
+	from fairlead_jobkey k where not exists (select 1 from fairlead_job j where j.id = k.id)
+	union all
+	select 'a live job does not hold its key', cast(j.id as char(20))
+	from fairlead_job j where j.job_key is not null
+		and not exists (select 1 from fairlead_jobkey k where k.id = j.id) and not exists (select 1 from fairlead_done d where d.id = j.id)
+	union all
+	select 'a job runs on an unknown node', cast(r.id as char(20))
+	from fairlead_running r where not exists (select 1 from fairlead_node n where n.id = r.node)
+	union all
+	select 'two runs have the same fence', cast(r.id as char(20))
+	from fairlead_running r where exists (select 1 from fairlead_waiting w where w.fence = r.fence)
+		or exists (select 1 from fairlead_running o where o.fence = r.fence and o.id <> r.id)`
 
 // reap returns the parameters with which the actors reap.
 func (c *cue) reap() driver.Reap { return driver.Reap{By: c.free, MaxCrashes: 3, Limit: 100} }

@@ -53,7 +53,11 @@ func (s *scene) state(ctx context.Context) (state, error) {
 		return nil, err
 	}
 	var lines state
-	for _, table := range s.tables {
+	tables, err := s.withRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range tables {
 		if omitted[table] != "" {
 			continue
 		}
