@@ -3,6 +3,7 @@ package interleave
 import (
 	"context"
 	"database/sql"
+	"slices"
 )
 
 // An Actor is one operation of the contract, as a process performs it.
@@ -16,6 +17,9 @@ type Actor struct {
 	// Steps is set if the operation consists of several transactions. If its process dies in
 	// between, it may be done in part.
 	Steps bool
+	// Waits is set if the operation waits for a caller's transaction until its own query
+	// timeout: see docs/stores.md. All others end while a caller's transaction stays open.
+	Waits bool
 	// Do performs the operation and returns its result, without ids, fences and times.
 	Do func(c *cue) string
 }
@@ -26,13 +30,14 @@ type Trait string
 // The traits of subjects.
 const (
 	hasJob      Trait = "a job"
-	hasRun      Trait = "a run"        // the job is or was leased
-	hasWait     Trait = "a wait"       // the job waits for an answer
-	hasKey      Trait = "a key"        // the job holds the key k
-	hasGate     Trait = "a gate"       // jobs behind the gate g
-	hasLimit    Trait = "a limit"      // the tenant acme has a cap of one
-	hasDead     Trait = "a dead node"  // the lease of the holder has expired
-	hasEnded    Trait = "an ended job" // old enough to be pruned
+	hasRun      Trait = "a run"           // the job is or was leased
+	hasWait     Trait = "a wait"          // the job waits for an answer
+	hasKey      Trait = "a key"           // the job holds the key k
+	hasGate     Trait = "a gate"          // jobs behind the gate g
+	hasLimit    Trait = "a limit"         // the tenant acme has a cap of one
+	hasDead     Trait = "a dead node"     // the lease of the holder has expired
+	hasPlain    Trait = "nothing special" // representative of the subjects without a trait
+	hasEnded    Trait = "an ended job"    // old enough to be pruned
 	hasBulk     Trait = "a bulk"
 	hasBatch    Trait = "a batch"
 	hasSchedule Trait = "a schedule"
@@ -66,11 +71,23 @@ func (a *Actor) meets(subject *Subject) bool {
 	return true
 }
 
-func (s *Subject) has(want Trait) bool {
-	for _, trait := range s.Traits {
-		if trait == want {
-			return true
+// features are the traits of subjects that belong to a feature. What job actors do to each
+// other at such a subject, they also do at a plain job.
+var features = []Trait{hasBatch, hasSchedule, hasSweep, hasBulk}
+
+// brings reports whether two actors are played at a subject.
+func (s *Subject) brings(a, b *Actor) bool {
+	if !a.meets(s) || !b.meets(s) {
+		return false
+	}
+	for _, feature := range features {
+		if s.has(feature) {
+			return slices.Contains(a.On, feature) || slices.Contains(b.On, feature)
 		}
 	}
-	return false
+	return true
+}
+
+func (s *Subject) has(want Trait) bool {
+	return slices.Contains(s.Traits, want)
 }

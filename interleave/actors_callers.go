@@ -16,7 +16,7 @@ func callerActors() (actors []Actor) {
 		on   []Trait
 		do   func(c *cue, tx driver.Tx) string
 	}{
-		{"a caller enqueues", []Trait{}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, "a caller's job") }},
+		{"a caller enqueues", []Trait{hasPlain}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, "a caller's job") }},
 		{"a caller enqueues at the gate", []Trait{hasGate}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, "a caller's job", behind("g")) }},
 		{"a caller keeps a duplicate", []Trait{hasKey}, func(c *cue, tx driver.Tx) string {
 			return c.addsIn(tx, "a caller's job", keyed("k"), onDuplicate(fairlead.KeepDuplicate))
@@ -49,7 +49,7 @@ func callerActors() (actors []Actor) {
 				return "open"
 			}},
 		} {
-			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Do: func(c *cue) string {
+			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Waits: true, Do: func(c *cue) string {
 				return inTx(c, does.do, ends.end)
 			}})
 		}

@@ -11,44 +11,44 @@ import (
 
 // jobActors are the operations on jobs.
 func jobActors() []Actor {
-	any, job := []Trait{}, []Trait{hasJob}
+	plainly, job := []Trait{hasPlain}, []Trait{hasJob}
 	return []Actor{
-		{Name: "enqueue", On: any, Do: func(c *cue) string { return c.adds("A new job") }},
+		{Name: "enqueue", On: plainly, Do: func(c *cue) string { return c.adds("A new job") }},
 		{Name: "enqueue behind the gate", On: []Trait{hasGate}, Do: func(c *cue) string { return c.adds("another at the gate", behind("g")) }},
 		{Name: "enqueue at the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.adds("another of acme", forTenant("acme")) }},
-		{Name: "enqueue, refuse a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string { return c.adds("a rival", keyed("k")) }},
-		{Name: "enqueue, keep a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string {
+		{Name: "enqueue, refuse a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string { return c.adds("a rival", keyed("k")) }},
+		{Name: "enqueue, keep a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string {
 			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.KeepDuplicate))
 		}},
-		{Name: "enqueue, replace a duplicate", On: []Trait{hasKey}, Do: func(c *cue) string {
+		{Name: "enqueue, replace a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string {
 			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
 		}},
-		{Name: "cancel", On: job, Do: func(c *cue) string { return verdict(c.store.Cancel(c.ctx, c.job.ID, "no longer wanted")) }},
-		{Name: "retry", On: job, Do: func(c *cue) string { return verdict(c.store.Reopen(c.ctx, c.job.ID)) }},
-		{Name: "reschedule", On: job, Do: func(c *cue) string {
+		{Name: "cancel", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Cancel(c.ctx, c.job.ID, "no longer wanted")) }},
+		{Name: "retry", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Reopen(c.ctx, c.job.ID)) }},
+		{Name: "reschedule", On: job, Waits: true, Do: func(c *cue) string {
 			return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now().Add(time.Hour)))
 		}},
-		{Name: "reschedule to now", On: job, Do: func(c *cue) string { return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now())) }},
-		{Name: "run now", On: job, Do: func(c *cue) string { return verdict(c.store.RunNow(c.ctx, c.job.ID)) }},
-		{Name: "set the priority", On: job, Do: func(c *cue) string { return verdict(c.store.SetPriority(c.ctx, c.job.ID, 7)) }},
-		{Name: "move to another queue", On: job, Do: func(c *cue) string { return verdict(c.store.SetQueue(c.ctx, c.job.ID, "spare")) }},
-		{Name: "delete", On: job, Do: func(c *cue) string { return verdict(c.store.Delete(c.ctx, c.job.ID)) }},
-		{Name: "delete as seen", On: job, Do: func(c *cue) string { return verdict(c.store.DeleteSeen(c.ctx, c.seen)) }},
-		{Name: "step of a bulk", On: []Trait{hasBulk}, Do: stepBulk},
+		{Name: "reschedule to now", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now())) }},
+		{Name: "run now", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.RunNow(c.ctx, c.job.ID)) }},
+		{Name: "set the priority", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.SetPriority(c.ctx, c.job.ID, 7)) }},
+		{Name: "move to another queue", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.SetQueue(c.ctx, c.job.ID, "spare")) }},
+		{Name: "delete", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Delete(c.ctx, c.job.ID)) }},
+		{Name: "delete as seen", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.DeleteSeen(c.ctx, c.seen)) }},
+		{Name: "step of a bulk", On: []Trait{hasBulk}, Waits: true, Do: stepBulk},
 		{Name: "stop the bulk", On: []Trait{hasBulk}, Do: func(c *cue) string { return verdict(c.store.StopBulk(c.ctx, c.bulk)) }},
-		{Name: "pause the queue", On: job, Do: func(c *cue) string {
+		{Name: "pause the queue", On: plainly, Do: func(c *cue) string {
 			return verdict(c.store.Pause(c.ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: fairlead.DefaultQueue}))
 		}},
 		{Name: "lower the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 1, Rate: 5}) }},
 		{Name: "raise the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 5}) }},
 		{Name: "remove the limit", On: []Trait{hasLimit}, Do: func(c *cue) string { return verdict(c.store.DeleteTenant(c.ctx, "acme")) }},
-		{Name: "limit the kind", On: job, Do: func(c *cue) string {
+		{Name: "limit the kind", On: plainly, Do: func(c *cue) string {
 			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, MaxRunning: 2}))
 		}},
 		{Name: "widen the gate", On: []Trait{hasGate}, Do: func(c *cue) string {
 			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, PerKey: 2}))
 		}},
-		{Name: "dispatch fairly", On: job, Do: func(c *cue) string {
+		{Name: "dispatch fairly", On: plainly, Do: func(c *cue) string {
 			return verdict(c.store.SetLimit(c.ctx, fairlead.Limit{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue, Order: fairlead.OrderFair}))
 		}},
 	}
@@ -114,13 +114,13 @@ func runActors() []Actor {
 		{Name: "save", On: run, Do: func(c *cue) string {
 			return verdict(c.store.Save(c.ctx, fairlead.Save{ID: c.job.ID, Fence: c.job.Fence, Progress: json.RawMessage(`50`), Memo: json.RawMessage(`"saved"`)}))
 		}},
-		{Name: "answer: success", On: run, Do: func(c *cue) string {
+		{Name: "answer: success", On: run, Waits: true, Do: func(c *cue) string {
 			return c.resolve(fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`"answered"`)})
 		}},
-		{Name: "answer: failure", On: run, Do: func(c *cue) string {
+		{Name: "answer: failure", On: run, Waits: true, Do: func(c *cue) string {
 			return c.resolve(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "refused"})
 		}},
-		{Name: "extend", On: wait, Do: func(c *cue) string {
+		{Name: "extend", On: wait, Waits: true, Do: func(c *cue) string {
 			_, err := c.store.Extend(c.ctx, fairlead.Extension{ID: c.job.ID, Fence: c.job.Fence, For: 2 * time.Hour, Told: json.RawMessage(`"going on"`)})
 			return verdict(err)
 		}},
@@ -151,17 +151,16 @@ func (c *cue) resolve(s fairlead.Settlement) string {
 
 // nodeActors are what nodes do again and again.
 func nodeActors() []Actor {
-	any, dead := []Trait{}, []Trait{hasDead}
-	job := []Trait{hasJob}
+	job, run, held := []Trait{hasJob}, []Trait{hasRun}, []Trait{hasPlain, hasRun}
 	return []Actor{
 		{Name: "claim", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 1}) }},
-		{Name: "claim all", On: any, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
-		{Name: "claim as the holder", On: any, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
-		{Name: "promote", On: any, Repeats: true, Do: func(c *cue) string {
+		{Name: "claim all", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
+		{Name: "claim as the holder", On: held, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
+		{Name: "promote", On: job, Repeats: true, Do: func(c *cue) string {
 			_, err := c.store.Promote(c.ctx, 100)
 			return verdict(err)
 		}},
-		{Name: "reap", On: any, Repeats: true, Do: func(c *cue) string {
+		{Name: "reap", On: run, Repeats: true, Do: func(c *cue) string {
 			_, err := c.store.Reap(c.ctx, c.reap())
 			return verdict(err)
 		}},
@@ -172,14 +171,14 @@ func nodeActors() []Actor {
 			}
 			return verdict(err)
 		}},
-		{Name: "prune", On: any, Repeats: true, Steps: true, Do: func(c *cue) string {
+		{Name: "prune", On: []Trait{hasEnded}, Repeats: true, Steps: true, Do: func(c *cue) string {
 			_, err := c.store.Prune(c.ctx, keep(), 100)
 			return verdict(err)
 		}},
-		{Name: "lived", On: dead, Do: func(c *cue) string { return verdict(c.store.Lived(c.ctx, c.holder)) }},
-		{Name: "leave", On: job, Do: func(c *cue) string { return verdict(c.store.Leave(c.ctx, c.holder)) }},
-		{Name: "drain", On: job, Do: func(c *cue) string { return verdict(c.store.Drain(c.ctx, c.holder, true)) }},
-		{Name: "beat", On: any, Do: func(c *cue) string {
+		{Name: "lived", On: []Trait{hasDead}, Waits: true, Do: func(c *cue) string { return verdict(c.store.Lived(c.ctx, c.holder)) }},
+		{Name: "leave", On: held, Do: func(c *cue) string { return verdict(c.store.Leave(c.ctx, c.holder)) }},
+		{Name: "drain", On: held, Do: func(c *cue) string { return verdict(c.store.Drain(c.ctx, c.holder, true)) }},
+		{Name: "beat", On: run, Do: func(c *cue) string {
 			answer, err := c.store.Beat(c.ctx, driver.Beat{Node: c.holder, Lease: lease})
 			wishes := make([]string, len(answer.Cancel))
 			for i, wish := range answer.Cancel {
@@ -190,7 +189,7 @@ func nodeActors() []Actor {
 			}
 			return answered(err, strings.Join(wishes, ", "))
 		}},
-		{Name: "held", On: any, Do: func(c *cue) string {
+		{Name: "held", On: held, Do: func(c *cue) string {
 			_, err := c.store.Held(c.ctx, c.holder)
 			return verdict(err)
 		}},

@@ -54,8 +54,11 @@ type dialect interface {
 // an id in the texts of a database.
 const (
 	idFloor   = 5_000_000
-	idCeiling = 1_000_000_000_000
+	idCeiling = 2_000_000_000
 )
+
+// queryTimeout is the timeout of each call of the stores.
+const queryTimeout = 30 * time.Second
 
 // firstScene is the time by the database's clock at which the first scene begins.
 var firstScene = time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)

@@ -42,7 +42,7 @@ func (mysqlDialect) open(ctx context.Context, at string) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mysql.OpenWith(ctx, at, mysql.Options{Now: "(select us from `" + strings.TrimPrefix(u.Path, "/") + "`.test_clock)", WakeAddr: "-", IdleLimit: time.Hour})
+	return mysql.OpenWith(ctx, at, mysql.Options{Now: "(select us from `" + strings.TrimPrefix(u.Path, "/") + "`.test_clock)", WakeAddr: "-", IdleLimit: time.Hour, QueryTimeout: queryTimeout})
 }
 
 func (mysqlDialect) prepare(ctx context.Context, admin *sql.DB) error {

@@ -33,7 +33,7 @@ func (postgresDialect) connect(u *url.URL) (*sql.DB, error) {
 }
 
 func (postgresDialect) open(ctx context.Context, at string) (Store, error) {
-	return postgres.OpenWith(ctx, at, postgres.Options{Now: "(select us from public.test_clock)", ListenURL: "-", IdleLimit: time.Hour})
+	return postgres.OpenWith(ctx, at, postgres.Options{Now: "(select us from public.test_clock)", ListenURL: "-", IdleLimit: time.Hour, QueryTimeout: queryTimeout})
 }
 
 func (postgresDialect) prepare(ctx context.Context, admin *sql.DB) error {

@@ -50,3 +50,11 @@ func explore(t *testing.T, kind, url string) {
 	}
 	t.Logf("%d pairs, %d orders, %d blocked, %d findings, %v", pairs, orders, blocked, findings, time.Since(begin))
 }
+
+func TestCount(t *testing.T) {
+	by := map[string]int{}
+	for _, p := range interleave.Pairs() {
+		by[p.Subject.Name]++
+	}
+	t.Log(len(interleave.Pairs()), by)
+}

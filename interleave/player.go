@@ -37,7 +37,8 @@ type performer struct {
 type take struct {
 	results [2]string
 	steps   [2]int
-	blocked int // how often an actor waited for a lock of the other
+	blocked int  // how often an actor waited for a lock of the other
+	between bool // every switch came between two transactions
 	state   state
 	script  []string
 	problem string // a broken rule, or empty
@@ -48,7 +49,7 @@ var errStuck = errors.New("the actors are stuck")
 
 // play lets both actors act in a scene in the given order.
 func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Order) (*take, error) {
-	t := &take{}
+	t := &take{between: true}
 	for i, p := range s.performers {
 		*p = performer{name: p.name, valve: p.valve, store: p.store, caller: p.caller, actor: actors[i], ended: make(chan string, 1)}
 		p.valve.close()
@@ -61,6 +62,9 @@ func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Ord
 	for _, turn := range order {
 		if err := s.take(ctx, sc, t, turn); err != nil {
 			return t, err
+		}
+		if p := s.performers[turn.Actor]; !p.done && (p.valve.inTransaction() || t.blocked > 0) {
+			t.between = false
 		}
 	}
 	if err := s.finish(ctx, sc, t); err != nil {
@@ -107,31 +111,39 @@ func (s *Stage) kill(ctx context.Context, sc *scene, t *take, p *performer, how 
 	return nil
 }
 
-// finish lets both actors end, whatever their order.
+// finish lets both actors end, whatever their order. A caller's transaction that stays open
+// ends when the other actor has ended, or waits for it as long as its documentation says.
 func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
 	for begin := time.Now(); !s.performers[0].done || !s.performers[1].done; {
 		if time.Since(begin) > patience.Limit {
 			return errStuck
 		}
-		for _, p := range s.performers {
-			for !p.done {
-				blocked, err := s.step(ctx, sc, t, p, pass)
-				if err != nil {
+		for i, p := range s.performers {
+			blocked := false
+			for !p.done && !blocked {
+				var err error
+				if blocked, err = s.step(ctx, sc, t, p, pass); err != nil {
 					return err
 				}
-				if blocked {
-					break
-				}
+			}
+			if blocked && p.actor.Waits {
+				s.performers[1-i].endTransaction(t)
 			}
 		}
 	}
 	for _, p := range s.performers {
-		if p.open != nil {
-			p.result = p.open()
-			t.script = append(t.script, p.name+" ends its transaction: "+p.result)
-		}
+		p.endTransaction(t)
 	}
 	return nil
+}
+
+// endTransaction ends the transaction that the actor has left open, if any.
+func (p *performer) endTransaction(t *take) {
+	if p.open == nil {
+		return
+	}
+	p.result, p.open = p.open(), nil
+	t.script = append(t.script, p.name+" ends its transaction: "+p.result)
 }
 
 // step lets an actor take one round trip, and waits until it stands at the next one, has
@@ -164,7 +176,8 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 	after := lookAfter
 	look := time.NewTimer(after)
 	defer look.Stop()
-	for begin := time.Now(); ; {
+	begin := time.Now()
+	for {
 		select {
 		case stop := <-p.valve.stops:
 			p.held = stop
@@ -172,6 +185,9 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 		case p.result = <-p.ended:
 			p.done = true
 			p.valve.open()
+			if p.result == busy && time.Since(begin) >= queryTimeout {
+				t.problem = p.name + " waited for longer than its documentation says"
+			}
 			t.script = append(t.script, p.name+" ends: "+p.result)
 			return false, nil
 		case <-look.C:

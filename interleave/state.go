@@ -23,12 +23,13 @@ var omitted = map[string]string{
 	"fairlead_audit":        "has an entry for each call, in their order",
 	"fairlead_gate_news":    "is a reminder to look at a gate",
 	"held":                  "names the limits that a run counts against: Verify recounts them",
-	"quota_set":             "as held",
 	"holds":                 "as held",
 	"held_fences":           "caches the fences of a node",
 	"token":                 "is random",
+	"trace":                 "is random",
 	"version":               "counts changes, refused ones too",
-	"wish_seq":              "counts requests",
+	"share_number":          "counts the grants of a share",
+	"told":                  "is the number of the last grant that a run has received",
 }
 
 // A state is the content of a database without ids, fences and times: one line for each row,

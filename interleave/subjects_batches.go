@@ -20,13 +20,14 @@ var taskKind = batch.TaskKind(targetType, batchType)
 // batchSubjects are batches of two tasks in each phase. Their job is the first task.
 func batchSubjects() []Subject {
 	run, only := []Trait{hasJob, hasRun, hasBatch}, []Trait{hasBatch}
+	ended := append(run, hasEnded)
 	succeeded := fairlead.Settlement{Move: fairlead.Succeed}
 	failed := fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "no luck"}
 	return []Subject{
 		{"a new batch", only, func(s *scene) error { return s.started(batch.Batch{}) }},
 		{"a batch with a ready task", []Trait{hasJob, hasBatch}, func(s *scene) error { return s.run(s.releases(1), s.conduct, s.task) }},
 		{"a batch with a running task", run, func(s *scene) error { return s.run(s.releases(1), s.conduct, s.leasedTask) }},
-		{"a batch with a task that ended", run, func(s *scene) error {
+		{"a batch with a task that ended", ended, func(s *scene) error {
 			return s.run(s.releases(1), s.conduct, s.leasedTask, func() error { return s.settled(succeeded) }, s.aged)
 		}},
 		{"a paused batch", run, func(s *scene) error {
@@ -38,8 +39,8 @@ func batchSubjects() []Subject {
 		{"a batch whose last task runs", run, func(s *scene) error {
 			return s.run(s.releases(1), s.conduct, s.leasedTask, func() error { return s.settled(succeeded) }, s.conduct, s.leasedTask)
 		}},
-		{"a batch that succeeded", run, func(s *scene) error { return s.run(s.releases(2), s.ends(succeeded, succeeded), s.aged) }},
-		{"a batch that failed in part", run, func(s *scene) error { return s.run(s.releases(2), s.ends(succeeded, failed), s.aged) }},
+		{"a batch that succeeded", ended, func(s *scene) error { return s.run(s.releases(2), s.ends(succeeded, succeeded), s.aged) }},
+		{"a batch that failed in part", ended, func(s *scene) error { return s.run(s.releases(2), s.ends(succeeded, failed), s.aged) }},
 		{"a batch that is rolled back", run, func(s *scene) error {
 			return s.run(s.releases(2), s.ends(succeeded, failed), s.rollBack, s.conduct, s.leasedTask)
 		}},
@@ -173,7 +174,7 @@ func batchActors() []Actor {
 			_, err := b.Resume(c.ctx, c.batch)
 			return err
 		})},
-		{Name: "delete the batch", On: on, Do: act(func(c *cue, b *batch.Client) error { return b.Delete(c.ctx, c.batch) })},
+		{Name: "delete the batch", On: on, Waits: true, Do: act(func(c *cue, b *batch.Client) error { return b.Delete(c.ctx, c.batch) })},
 		{Name: "start a batch", On: on, Steps: true, Do: act(func(c *cue, b *batch.Client) error {
 			_, err := b.Start(c.ctx, batch.Batch{Name: "another", Type: batchType}, batch.Change{Target: batch.Target{ID: "host9", Type: targetType}})
 			return err

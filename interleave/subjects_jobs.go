@@ -15,9 +15,9 @@ func jobSubjects() []Subject {
 		{"due", []Trait{hasJob}, func(s *scene) error {
 			return s.run(func() error { return s.stored(notBefore(s.now().Add(time.Second))) }, func() error { return s.later(2 * time.Second) })
 		}},
-		{"ready", []Trait{hasJob}, func(s *scene) error { return s.stored() }},
+		{"ready", []Trait{hasPlain, hasJob}, func(s *scene) error { return s.stored() }},
 		{"ready with a key", []Trait{hasJob, hasKey}, func(s *scene) error { return s.stored(keyed("k")) }},
-		{"ready at a cap", []Trait{hasJob, hasLimit}, func(s *scene) error {
+		{"ready at a cap", []Trait{hasPlain, hasJob, hasLimit}, func(s *scene) error {
 			return s.run(s.capped, func() error { return s.leased(forTenant("acme")) }, func() error {
 				s.other = s.job
 				return s.stored2(forTenant("acme"))
@@ -29,18 +29,18 @@ func jobSubjects() []Subject {
 				return s.stored2(behind("g"))
 			})
 		}},
-		{"running", []Trait{hasJob, hasRun}, func(s *scene) error { return s.leased() }},
+		{"running", []Trait{hasPlain, hasJob, hasRun}, func(s *scene) error { return s.leased() }},
 		{"running with a key", []Trait{hasJob, hasRun, hasKey}, func(s *scene) error { return s.leased(keyed("k")) }},
 		{"running at a gate", []Trait{hasJob, hasRun, hasGate}, func(s *scene) error {
 			return s.run(func() error { return s.leased(behind("g")) }, func() error { return s.next(behind("g")) })
 		}},
-		{"running at a cap", []Trait{hasJob, hasRun, hasLimit}, func(s *scene) error {
+		{"running at a cap", []Trait{hasPlain, hasJob, hasRun, hasLimit}, func(s *scene) error {
 			return s.run(s.capped, func() error { return s.leased(forTenant("acme")) }, func() error { return s.next(forTenant("acme")) })
 		}},
 		{"stopping", []Trait{hasJob, hasRun}, func(s *scene) error {
 			return s.run(func() error { return s.leased() }, func() error { return s.store.Cancel(s.ctx, s.job.ID, "enough") })
 		}},
-		{"orphaned", []Trait{hasJob, hasRun, hasDead}, func(s *scene) error {
+		{"orphaned", []Trait{hasPlain, hasJob, hasRun, hasDead}, func(s *scene) error {
 			return s.run(func() error { return s.leased(keyed("k")) }, func() error { return s.later(2 * lease) }, s.joinFree)
 		}},
 		{"waiting", []Trait{hasJob, hasRun, hasWait}, func(s *scene) error { return s.awaiting(time.Hour) }},

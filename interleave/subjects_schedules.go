@@ -28,7 +28,7 @@ func scheduleSubjects() []Subject {
 		{"a schedule with a queued run", run, func(s *scene) error {
 			return s.run(s.scheduled(func(d *schedule.Schedule) { d.MaxConcurrency = 1 }), s.minute, s.tick, s.leasedTask, s.minute, s.tick)
 		}},
-		{"a schedule with a failed run that retries", run, func(s *scene) error {
+		{"a schedule with a failed run that retries", append(run, hasEnded), func(s *scene) error {
 			return s.run(s.scheduled(func(d *schedule.Schedule) { d.AfterFailure = schedule.FailureRetry }), s.minute, s.tick, s.leasedTask, func() error {
 				return s.settled(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "no luck"})
 			}, s.minute)
@@ -42,7 +42,7 @@ func scheduleSubjects() []Subject {
 // scheduled stores a schedule that is due every minute.
 func (s *scene) scheduled(change func(*schedule.Schedule)) func() error {
 	return func() error {
-		d := schedule.Schedule{Name: "every minute", Every: time.Minute, StartsAt: s.now().Truncate(time.Minute), Job: fairlead.Job{Kind: kind}}
+		d := schedule.Schedule{Name: "every minute", Every: time.Minute, StartsAt: s.now(), Job: fairlead.Job{Kind: kind}}
 		if change != nil {
 			change(&d)
 		}
@@ -95,19 +95,19 @@ func scheduleActors() []Actor {
 	}
 	return []Actor{
 		{Name: "tick", On: on, Repeats: true, Do: func(c *cue) string { return verdict(tick(c)) }},
-		{Name: "trigger the schedule", On: on, Do: act(func(c *cue, s *schedule.Client) error {
+		{Name: "trigger the schedule", On: on, Waits: true, Do: act(func(c *cue, s *schedule.Client) error {
 			_, err := s.Trigger(c.ctx, c.schedule, nil)
 			return err
 		})},
-		{Name: "backfill the schedule", On: on, Steps: true, Do: act(func(c *cue, s *schedule.Client) error {
+		{Name: "backfill the schedule", On: on, Waits: true, Steps: true, Do: act(func(c *cue, s *schedule.Client) error {
 			_, err := s.Backfill(c.ctx, c.schedule, schedule.Backfill{From: c.now().Add(-3 * time.Minute), To: c.now().Add(-2 * time.Minute)})
 			return err
 		})},
-		{Name: "change the schedule", On: on, Do: put(func(d *schedule.Schedule) { d.Job.Priority = 3 })},
-		{Name: "let the schedule skip", On: on, Do: put(func(d *schedule.Schedule) { d.Overlap = schedule.OverlapSkip })},
-		{Name: "disable the schedule", On: on, Do: put(func(d *schedule.Schedule) { d.Disabled = true })},
-		{Name: "delete the schedule", On: on, Do: act(func(c *cue, s *schedule.Client) error { return s.Delete(c.ctx, c.schedule) })},
-		{Name: "change the calendar", On: []Trait{hasCalendar}, Do: func(c *cue) string {
+		{Name: "change the schedule", On: on, Waits: true, Do: put(func(d *schedule.Schedule) { d.Job.Priority = 3 })},
+		{Name: "let the schedule skip", On: on, Waits: true, Do: put(func(d *schedule.Schedule) { d.Overlap = schedule.OverlapSkip })},
+		{Name: "disable the schedule", On: on, Waits: true, Do: put(func(d *schedule.Schedule) { d.Disabled = true })},
+		{Name: "delete the schedule", On: on, Waits: true, Do: act(func(c *cue, s *schedule.Client) error { return s.Delete(c.ctx, c.schedule) })},
+		{Name: "change the calendar", On: []Trait{hasCalendar}, Waits: true, Do: func(c *cue) string {
 			_, err := c.store.PutCalendar(c.ctx, schedule.Calendar{Name: "holidays", Dates: []string{"05-06"}})
 			return verdict(err)
 		}},

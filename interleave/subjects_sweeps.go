@@ -1,7 +1,6 @@
 package interleave
 
 import (
-	"context"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -14,7 +13,7 @@ const itemKind = "item"
 // sweepSubjects are sweeps over a thousand items in each state. Their job is that of a shard.
 func sweepSubjects() []Subject {
 	on, run := []Trait{hasSweep}, []Trait{hasJob, hasRun, hasSweep}
-	running := func(s *scene) error { return s.run(s.swept, s.startSweep, s.steer, s.leasedTask) }
+	running := func(s *scene) error { return s.run(s.swept, s.startSweep, s.steer, s.steer, s.leasedTask) }
 	return []Subject{
 		{"a new sweep", on, func(s *scene) error { return s.swept() }},
 		{"a starting sweep", on, func(s *scene) error { return s.run(s.swept, s.startSweep) }},
@@ -24,9 +23,9 @@ func sweepSubjects() []Subject {
 		}},
 		{"a stopped sweep", on, func(s *scene) error {
 			return s.run(func() error { return running(s) }, s.stopSweep,
-				func() error { return s.settled(fairlead.Settlement{Move: fairlead.Succeed}) }, s.steer)
+				func() error { return s.settled(fairlead.Settlement{Move: fairlead.Succeed}) }, s.steer, s.steer)
 		}},
-		{"a sweep whose shard has ended", run, func(s *scene) error {
+		{"a sweep whose shard has ended", append(run, hasEnded), func(s *scene) error {
 			return s.run(func() error { return running(s) }, func() error {
 				_, err := s.store.Checkpoint(s.ctx, sweep.Checkpoint{Sweep: s.sweep, Job: s.job.ID, Fence: s.job.Fence, Mark: sweepItems, Done: sweepItems, Ended: true})
 				return err
@@ -56,16 +55,7 @@ func (s *scene) stopSweep() error {
 }
 
 // steer does what nodes do with sweeps that are not at rest.
-func (s *scene) steer() error { return steer(s.ctx, s.store, s.sweep) }
-
-func steer(ctx context.Context, store Store, id int64) error {
-	for range 2 {
-		if err := sweep.Steer(ctx, store, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (s *scene) steer() error { return sweep.Steer(s.ctx, s.store, s.sweep) }
 
 // sweepActors are the operations on sweeps.
 func sweepActors() []Actor {
@@ -85,28 +75,28 @@ func sweepActors() []Actor {
 		}
 	}
 	return []Actor{
-		{Name: "steer the sweep", On: on, Repeats: true, Steps: true, Do: func(c *cue) string { return notGone(steer(c.ctx, c.store, c.sweep)) }},
-		{Name: "start the sweep", On: on, Do: act(func(c *cue, s *sweep.Client) error {
+		{Name: "steer the sweep", On: on, Repeats: true, Steps: true, Do: func(c *cue) string { return notGone(sweep.Steer(c.ctx, c.store, c.sweep)) }},
+		{Name: "start the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error {
 			_, err := s.Start(c.ctx, c.sweep, "ann")
 			return err
 		})},
-		{Name: "stop the sweep", On: on, Do: act(func(c *cue, s *sweep.Client) error {
+		{Name: "stop the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error {
 			_, err := s.Stop(c.ctx, c.sweep, "ann", "enough")
 			return err
 		})},
-		{Name: "retry items", On: on, Do: act(func(c *cue, s *sweep.Client) error {
+		{Name: "retry items", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error {
 			_, err := s.Retry(c.ctx, c.sweep, "ann", 3)
 			return err
 		})},
-		{Name: "slow the sweep down", On: on, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Rate = 10 }) }},
-		{Name: "cut the sweep anew", On: on, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Shards = 3 }) }},
-		{Name: "delete the sweep", On: on, Do: act(func(c *cue, s *sweep.Client) error { return s.Delete(c.ctx, c.sweep) })},
-		{Name: "checkpoint", On: run, Do: checkpoint(func(*sweep.Checkpoint) {})},
-		{Name: "checkpoint with a failed item", On: run, Do: checkpoint(func(p *sweep.Checkpoint) {
+		{Name: "slow the sweep down", On: on, Waits: true, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Rate = 10 }) }},
+		{Name: "cut the sweep anew", On: on, Waits: true, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Shards = 3 }) }},
+		{Name: "delete the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error { return s.Delete(c.ctx, c.sweep) })},
+		{Name: "checkpoint", On: run, Waits: true, Do: checkpoint(func(*sweep.Checkpoint) {})},
+		{Name: "checkpoint with a failed item", On: run, Waits: true, Do: checkpoint(func(p *sweep.Checkpoint) {
 			p.Done, p.Abandoned = 9, 1
 			p.Failed = []sweep.FailedItem{{Sweep: p.Sweep, Index: 3, At: time.Unix(0, 0), Attempts: 5, Error: "no luck"}}
 		})},
-		{Name: "last checkpoint", On: run, Do: checkpoint(func(p *sweep.Checkpoint) { p.Mark, p.Done, p.Ended = sweepItems, sweepItems, true })},
+		{Name: "last checkpoint", On: run, Waits: true, Do: checkpoint(func(p *sweep.Checkpoint) { p.Mark, p.Done, p.Ended = sweepItems, sweepItems, true })},
 	}
 }
 

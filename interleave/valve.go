@@ -5,7 +5,9 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A protocol divides the bytes that a client sends into round trips.
@@ -19,6 +21,8 @@ type session interface {
 	// next reads what the client sends until it waits for an answer. statements is empty if
 	// nothing is executed, for example while the client signs in or prepares statements.
 	next(from *bufio.Reader) (sent []byte, statements []string, err error)
+	// open reports whether a transaction is open on the connection.
+	open() bool
 	// answered sees every chunk of bytes that the server sends.
 	answered(chunk []byte)
 }
@@ -109,6 +113,35 @@ func (v *valve) release() {
 	if v.closed != nil {
 		close(v.closed)
 		v.closed = nil
+	}
+}
+
+// inTransaction reports whether a transaction is open on one of the connections.
+func (v *valve) inTransaction() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for l := range v.links {
+		if l.session.open() {
+			return true
+		}
+	}
+	return false
+}
+
+// A bracket follows which statements begin and end a transaction.
+type bracket struct{ begun atomic.Bool }
+
+func (b *bracket) open() bool { return b.begun.Load() }
+
+func (b *bracket) follow(statement string) {
+	for _, text := range strings.Split(statement, ";") {
+		text = strings.ToLower(strings.TrimSpace(text))
+		switch {
+		case strings.HasPrefix(text, "begin"), strings.HasPrefix(text, "start transaction"):
+			b.begun.Store(true)
+		case strings.HasPrefix(text, "commit"), text == "rollback":
+			b.begun.Store(false)
+		}
 	}
 }
 

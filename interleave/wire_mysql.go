@@ -22,6 +22,7 @@ const (
 )
 
 type mysqlSession struct {
+	bracket
 	mu        sync.Mutex
 	preparing string // text that the server is preparing
 	prepared  map[uint32]string
@@ -56,6 +57,7 @@ func (s *mysqlSession) command(body []byte) []string {
 	switch body[0] {
 	case comQuery:
 		text := strings.TrimSpace(string(body[1:]))
+		s.follow(text)
 		// These statements touch no row.
 		if low := strings.ToLower(text); strings.HasPrefix(low, "start transaction") || strings.HasPrefix(low, "set ") && !strings.Contains(low, "select") {
 			return nil

@@ -16,6 +16,7 @@ func (postgresWire) session() session {
 }
 
 type postgresSession struct {
+	bracket
 	started  bool
 	prepared map[string]string // name of a prepared statement → its text
 	portals  map[string]string // name of a portal → text of its statement
@@ -43,9 +44,11 @@ func (s *postgresSession) next(from *bufio.Reader) (sent []byte, statements []st
 			s.portals[portal] = s.prepared[name]
 		case 'E':
 			portal, _, _ := strings.Cut(string(body), "\x00")
+			s.follow(s.portals[portal])
 			statements = append(statements, s.portals[portal])
 		case 'Q':
 			text, _, _ := strings.Cut(string(body), "\x00")
+			s.follow(text)
 			if text = strings.TrimSpace(text); !idle(text) {
 				statements = append(statements, text)
 			}
