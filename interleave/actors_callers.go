@@ -16,13 +16,13 @@ func callerActors() (actors []Actor) {
 		on   []Trait
 		do   func(c *cue, tx driver.Tx) string
 	}{
-		{"a caller enqueues", []Trait{hasPlain}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, "a caller's job") }},
-		{"a caller enqueues at the gate", []Trait{hasGate}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, "a caller's job", behind("g")) }},
+		{"a caller enqueues", []Trait{hasPlain}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx) }},
+		{"a caller enqueues at the gate", []Trait{hasGate}, func(c *cue, tx driver.Tx) string { return c.addsIn(tx, behind("g")) }},
 		{"a caller keeps a duplicate", []Trait{hasKey}, func(c *cue, tx driver.Tx) string {
-			return c.addsIn(tx, "a caller's job", keyed("k"), onDuplicate(fairlead.KeepDuplicate))
+			return c.addsIn(tx, keyed("k"), onDuplicate(fairlead.KeepDuplicate))
 		}},
 		{"a caller replaces a duplicate", []Trait{hasKey}, func(c *cue, tx driver.Tx) string {
-			return c.addsIn(tx, "a caller's job", keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
+			return c.addsIn(tx, keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
 		}},
 		{"a caller completes the job", []Trait{hasRun}, func(c *cue, tx driver.Tx) string {
 			settled, err := tx.Settle(c.ctx, []fairlead.Settlement{{
@@ -78,11 +78,7 @@ func inTx(c *cue, do func(c *cue, tx driver.Tx) string, end func(c *cue, tx *sql
 }
 
 // addsIn enqueues a job in a caller's transaction.
-func (c *cue) addsIn(tx driver.Tx, name string, changes ...func(*fairlead.Job)) string {
+func (c *cue) addsIn(tx driver.Tx, changes ...func(*fairlead.Job)) string {
 	job := plain(changes...)
-	err := enqueueIn(c.ctx, tx, job)
-	if err == nil {
-		c.acknowledged(name, job.ID)
-	}
-	return verdict(err)
+	return verdict(enqueueIn(c.ctx, tx, job))
 }

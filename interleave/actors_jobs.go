@@ -13,15 +13,15 @@ import (
 func jobActors() []Actor {
 	plainly, job := []Trait{hasPlain}, []Trait{hasJob}
 	return []Actor{
-		{Name: "enqueue", On: plainly, Do: func(c *cue) string { return c.adds("A new job") }},
-		{Name: "enqueue behind the gate", On: []Trait{hasGate}, Do: func(c *cue) string { return c.adds("another at the gate", behind("g")) }},
-		{Name: "enqueue at the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.adds("another of acme", forTenant("acme")) }},
-		{Name: "enqueue, refuse a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string { return c.adds("a rival", keyed("k")) }},
+		{Name: "enqueue", On: plainly, Do: func(c *cue) string { return c.adds() }},
+		{Name: "enqueue behind the gate", On: []Trait{hasGate}, Do: func(c *cue) string { return c.adds(behind("g")) }},
+		{Name: "enqueue at the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.adds(forTenant("acme")) }},
+		{Name: "enqueue, refuse a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string { return c.adds(keyed("k")) }},
 		{Name: "enqueue, keep a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string {
-			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.KeepDuplicate))
+			return c.adds(keyed("k"), onDuplicate(fairlead.KeepDuplicate))
 		}},
 		{Name: "enqueue, replace a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string {
-			return c.adds("a rival", keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
+			return c.adds(keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
 		}},
 		{Name: "cancel", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Cancel(c.ctx, c.job.ID, "no longer wanted")) }},
 		{Name: "retry", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Reopen(c.ctx, c.job.ID)) }},
@@ -55,14 +55,14 @@ func jobActors() []Actor {
 }
 
 // adds enqueues a job.
-func (c *cue) adds(name string, changes ...func(*fairlead.Job)) string {
+func (c *cue) adds(changes ...func(*fairlead.Job)) string {
 	job := plain(changes...)
 	err := enqueueIn(c.ctx, c.store, job)
 	if err == nil && c.labelOf(job.ID) != "" {
 		return "kept " + c.labelOf(job.ID)
 	}
 	if err == nil {
-		c.acknowledged(name, job.ID)
+		c.acknowledge(job.ID)
 	}
 	return verdict(err)
 }

@@ -45,7 +45,8 @@ func Pairs() (pairs []Pair) {
 // An Outcome is what the orders of a pair led to.
 type Outcome struct {
 	Orders   int
-	Blocked  int // orders in which an actor waited for a lock of the other
+	Blocked  int            // orders in which an actor waited for a lock of the other
+	Excepted map[string]int // orders by the name of the exception that explains them
 	Findings []Finding
 }
 
@@ -102,14 +103,64 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	}
 	for i, t := range rest {
 		if what := judge(t, accepted); what != "" {
+			if e := excuse(pair, t, accepted); e != nil && t.broken() == "" {
+				o.except(e)
+				continue
+			}
 			o.Findings = append(o.Findings, Finding{pair, orders[i], what, t.script})
 		}
+	}
+	if pair.Actors[0] == pair.Actors[1] {
+		return o, s.exploreDeaths(ctx, pair, steps[0], &o)
 	}
 	return o, nil
 }
 
+// exploreDeaths lets the process of an actor die before and after each of its round trips,
+// while another process does the same. The result has to be as if the first process had
+// done everything or nothing; an operation of several transactions may be done in part.
+func (s *Stage) exploreDeaths(ctx context.Context, pair Pair, steps int, o *Outcome) error {
+	const dead = 0
+	both, err := s.playUnless(ctx, pair.Subject, pair.Actors, serial()[0], dead)
+	if err != nil {
+		return err
+	}
+	nothing := Actor{Do: func(*cue) string { return "ok" }}
+	alone, err := s.playUnless(ctx, pair.Subject, [2]*Actor{&nothing, pair.Actors[1]}, serial()[0], dead)
+	if err != nil {
+		return err
+	}
+	accepted := []*take{both, alone}
+	for _, t := range accepted {
+		t.results[dead] = died
+	}
+	for order := range deaths(steps) {
+		t, err := s.playUnless(ctx, pair.Subject, pair.Actors, order, dead)
+		if err != nil {
+			return err
+		}
+		t.results[dead] = died // or it had ended before it could die
+		o.add(t)
+		what := t.broken()
+		if what == "" && !pair.Actors[0].Steps {
+			what = judge(t, accepted)
+		}
+		if what != "" && (t.broken() != "" || excuse(pair, t, accepted) == nil) {
+			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+		}
+	}
+	return nil
+}
+
 // inSteps reports whether one of the operations consists of several transactions.
 func (p Pair) inSteps() bool { return p.Actors[0].Steps || p.Actors[1].Steps }
+
+func (o *Outcome) except(e *Exception) {
+	if o.Excepted == nil {
+		o.Excepted = map[string]int{}
+	}
+	o.Excepted[e.Name]++
+}
 
 func (o *Outcome) add(t *take) {
 	o.Orders++

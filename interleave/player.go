@@ -73,7 +73,7 @@ func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Ord
 	for i, p := range s.performers {
 		t.results[i], t.steps[i] = p.result, p.steps
 		if p.dead {
-			t.results[i] = "died"
+			t.results[i] = died
 		}
 	}
 	return t, nil

@@ -37,14 +37,19 @@ type scene struct {
 	sweep    int64
 	bulk     int64
 
-	mu       sync.Mutex
-	labels   map[int64]string
-	fences   map[int64]int64 // job → the largest fence under which it was claimed
-	problems []string        // contradictions that an actor itself has observed
+	mu           sync.Mutex
+	labels       map[int64]string
+	fences       map[int64]int64 // job → the largest fence under which it was claimed
+	acknowledged []int64         // jobs that callers believe to be stored
+	problems     []string        // contradictions that an actor itself has observed
 }
 
-// acknowledged labels a job whose enqueueing was acknowledged.
-func (s *scene) acknowledged(name string, id int64) { s.label(name, id) }
+// acknowledge records a job that a caller believes to be stored.
+func (s *scene) acknowledge(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acknowledged = append(s.acknowledged, id)
+}
 
 // leases records a claim: its fence must be larger than all earlier ones of the job.
 func (s *scene) leases(job *fairlead.Job) {
@@ -178,9 +183,12 @@ var verdicts = []struct {
 	{fairlead.ErrExpired, "expired"},
 	{fairlead.ErrUnavailable, busy},
 	{fairlead.ErrInvalid, "invalid"},
-	{context.Canceled, "died"},
-	{sql.ErrTxDone, "died"},
+	{context.Canceled, died},
+	{sql.ErrTxDone, died},
 }
+
+// died is the result of an actor whose process has died.
+const died = "died"
 
 // busy is the result of an actor that was told to try again.
 const busy = "busy"

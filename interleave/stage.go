@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
@@ -128,6 +129,11 @@ func (s *scene) look() (err error) {
 
 // Play lets two actors meet at a subject in one order.
 func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, order Order) (*take, error) {
+	return s.playUnless(ctx, subject, actors, order, -1)
+}
+
+// playUnless is Play, but does not repeat what the given actor does: its process is dead.
+func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Actor, order Order, dead int) (*take, error) {
 	sc, err := s.scene(ctx, subject)
 	if err != nil {
 		return nil, err
@@ -136,7 +142,7 @@ func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, or
 	if err != nil {
 		return t, fmt.Errorf("%s: %s and %s, order %s: %w\n%s", subject.Name, actors[0].Name, actors[1].Name, order, err, strings.Join(t.script, "\n"))
 	}
-	if err := s.settleDown(ctx, sc, t, actors); err != nil {
+	if err := s.settleDown(ctx, sc, t, actors, dead); err != nil {
 		return t, err
 	}
 	if t.state, err = sc.state(ctx); err != nil {
@@ -153,11 +159,11 @@ func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, or
 }
 
 // settleDown repeats what was told to try again and what nodes repeat at every poll.
-func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*Actor) error {
+func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*Actor, dead int) error {
 	for i, actor := range actors {
 		again := &cue{scene: sc, ctx: asNode(ctx), store: s.store}
 		again.caller = s.db.admin
-		for try := 0; t.results[i] == busy && try < 3; try++ {
+		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
 			t.results[i] = actor.Do(again)
 			t.script = append(t.script, s.performers[i].name+" tries again: "+t.results[i])
 		}
@@ -165,7 +171,7 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 	const rounds = 2 // what one round leaves behind, the next one finds
 	for range rounds {
 		for i, actor := range actors {
-			if !actor.Repeats || t.results[i] == "died" {
+			if !actor.Repeats || i == dead {
 				continue
 			}
 			again := &cue{scene: sc, ctx: asNode(ctx), store: s.store, caller: s.db.admin}
@@ -204,6 +210,11 @@ func (s *scene) check(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var problems []string
+	for _, id := range s.acknowledged {
+		if !jobs[strconv.FormatInt(id, 10)] {
+			problems = append(problems, "a job whose enqueueing was acknowledged is gone")
+		}
+	}
 	for id := range jobs {
 		if len(places[id]) != 1 {
 			problems = append(problems, fmt.Sprintf("job %s is in the places %v", s.neutral(id), places[id]))
@@ -255,4 +266,26 @@ func (c *cue) reap() driver.Reap { return driver.Reap{By: c.free, MaxCrashes: 3,
 // keep returns the retention with which the actors prune.
 func keep() driver.Retention {
 	return driver.Retention{Succeeded: retention, Failed: retention, Cancelled: retention, Skipped: retention}
+}
+
+// Replay plays a pair in one order and returns its statements. It returns an error if the
+// result is not that of a serial order.
+func (s *Stage) Replay(ctx context.Context, pair Pair, order Order) (string, error) {
+	var accepted []*take
+	for _, o := range serial() {
+		t, err := s.Play(ctx, pair.Subject, pair.Actors, o)
+		if err != nil {
+			return "", err
+		}
+		accepted = append(accepted, t)
+	}
+	t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
+	if err != nil {
+		return "", err
+	}
+	script := strings.Join(t.script, "\n")
+	if what := judge(t, accepted); what != "" && excuse(pair, t, accepted) == nil {
+		return script, fmt.Errorf("%v, order %v: %s", pair, order, what)
+	}
+	return script, nil
 }

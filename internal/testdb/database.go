@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -27,25 +28,56 @@ func freshDatabase(
 	create, drop func(ctx context.Context, adminURL, name string) error,
 ) string {
 	t.Helper()
+	at, remove, err := fresh(t.Context(), t.Name(), adminURL, create, drop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return at
+}
+
+// Fresh returns the URL of a fresh, empty database for a program that is not a test:
+// "postgres" or "mysql". drop removes the database.
+func Fresh(ctx context.Context, kind string) (url string, drop func() error, err error) {
+	server, create, remove := &sharedPostgres, createPostgres, dropPostgres
+	switch kind {
+	case "postgres":
+	case "mysql":
+		server, create, remove = &sharedMySQL, createMySQL, dropMySQL
+	default:
+		return "", nil, fmt.Errorf("database %q is unknown: use postgres or mysql", kind)
+	}
+	server.once.Do(func() { server.adminURL, server.err = server.findOrStart(ctx) })
+	if server.err != nil {
+		return "", nil, server.err
+	}
+	return fresh(ctx, kind, server.adminURL, create, remove)
+}
+
+// fresh creates a database named after its user.
+func fresh(ctx context.Context, user, adminURL string, create, drop func(ctx context.Context, adminURL, name string) error) (string, func() error, error) {
 	database, err := url.Parse(adminURL)
 	if err != nil {
-		t.Fatalf("testdb: the administrator's URL is malformed: %v", err)
+		return "", nil, fmt.Errorf("testdb: the administrator's URL is malformed: %w", err)
 	}
-	name := databaseName(t.Name())
+	name := databaseName(user)
 	database.Path = "/" + name
-	if err := create(t.Context(), adminURL, name); err != nil {
-		t.Fatalf("testdb: create database %s: %v", name, err)
+	if err := create(ctx, adminURL, name); err != nil {
+		return "", nil, fmt.Errorf("testdb: create database %s: %w", name, err)
 	}
-	// The test's own context is cancelled before its cleanups run.
-	background := context.WithoutCancel(t.Context())
-	t.Cleanup(func() {
+	background := context.WithoutCancel(ctx) // that of a test is cancelled before its cleanups run
+	return database.String(), func() error {
 		ctx, cancel := context.WithTimeout(background, dropTimeout)
 		defer cancel()
 		if err := drop(ctx, adminURL, name); err != nil {
-			t.Errorf("testdb: drop database %s: %v", name, err)
+			return fmt.Errorf("testdb: drop database %s: %w", name, err)
 		}
-	})
-	return database.String()
+		return nil
+	}, nil
 }
 
 // databaseName returns an identifier that needs no quoting, identifies the test to a reader

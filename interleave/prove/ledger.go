@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead/interleave"
+)
+
+// A ledger holds the results of all pairs on one database.
+type ledger struct {
+	file    string
+	entries map[string]entry
+}
+
+// An entry is the result of one pair.
+type entry struct {
+	Pair     string         `json:"pair"`
+	Orders   int            `json:"orders"`
+	Blocked  int            `json:"blocked"`
+	Excepted map[string]int `json:"excepted,omitempty"`
+	Findings []string       `json:"findings,omitempty"`
+}
+
+// openLedger reads the results that were stored for the current code.
+func openLedger(database string) (*ledger, error) {
+	state, err := fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join("bin", "prove", state)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	l := &ledger{file: filepath.Join(dir, database+".jsonl"), entries: map[string]entry{}}
+	file, err := os.Open(l.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var e entry
+		if json.Unmarshal(lines.Bytes(), &e) == nil { // the last line may have been cut off
+			l.entries[e.Pair] = e
+		}
+	}
+	return l, lines.Err()
+}
+
+// add stores the result of a pair.
+func (l *ledger) add(e entry) (err error) {
+	l.entries[e.Pair] = e
+	file, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = file.Write(append(line, '\n'))
+	}
+	return errors.Join(err, file.Close())
+}
+
+// fingerprint identifies the code that the results depend on: everything but tests, the
+// service, the console, the command line and measurements.
+func fingerprint() (string, error) {
+	sum := sha256.New()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{".git", "bin", "docs", "console", "server", "cmd", "bench", "tests", "tools", "sim", "deploy", "examples", "storetest", "api"}, path) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if ext := filepath.Ext(path); ext != ".go" && ext != ".sql" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "interleave/prove/") {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", path, len(content))
+		sum.Write(content)
+		return nil
+	})
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), err
+}
+
+// prove plays all pairs on a database that have no result yet.
+func prove(ctx context.Context, database string, o options) (*ledger, error) {
+	l, err := openLedger(database)
+	if err != nil {
+		return nil, err
+	}
+	var left []interleave.Pair
+	all := 0
+	for _, pair := range interleave.Pairs() {
+		if !strings.Contains(pair.String(), o.match) {
+			continue
+		}
+		all++
+		if _, done := l.entries[pair.String()]; !done {
+			left = append(left, pair)
+		}
+	}
+	if len(left) == 0 {
+		return l, l.findings()
+	}
+	fmt.Printf("%s: %d pairs, %d of them done earlier\n", database, all, all-len(left))
+	stage, end, err := open(ctx, database)
+	if err != nil {
+		return l, err
+	}
+	told := time.Now()
+	for i, pair := range left {
+		outcome, err := stage.Explore(ctx, pair, 2)
+		if err != nil {
+			return l, errors.Join(err, end())
+		}
+		e := entry{Pair: pair.String(), Orders: outcome.Orders, Blocked: outcome.Blocked, Excepted: outcome.Excepted}
+		for _, f := range outcome.Findings {
+			e.Findings = append(e.Findings, f.String())
+			fmt.Printf("%s: %v\n", database, f)
+		}
+		if err := l.add(e); err != nil {
+			return l, errors.Join(err, end())
+		}
+		if time.Since(told) > 10*time.Second {
+			told = time.Now()
+			fmt.Printf("%s: %d of %d pairs\n", database, all-len(left)+i+1, all)
+		}
+	}
+	return l, errors.Join(l.findings(), end())
+}
+
+// findings returns an error if an order has a result that nothing explains.
+func (l *ledger) findings() error {
+	n := 0
+	for _, e := range l.entries {
+		n += len(e.Findings)
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d orders have a result that no serial order has: see %s", n, l.file)
+}

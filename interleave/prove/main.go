@@ -1,0 +1,162 @@
+// Command prove plays every pair of operations in every order on real databases, and writes
+// what it has shown into docs/proof.md:
+//
+//	make prove
+//
+// Results are stored in bin/prove, so an interrupted run continues where it stopped. They are
+// used again as long as the code that they depend on stays the same. To replay an order, name
+// it as it was printed:
+//
+//	make prove ARGS='-database postgres -match "running: settle: succeed × cancel" -order "A1 B* A*"'
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/fairlead-io/fairlead/interleave"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "prove:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command-line options.
+type options struct {
+	databases []string
+	match     string
+	order     string
+	report    bool
+	planted   string
+	first     bool
+}
+
+func parse(arguments []string) (o options, err error) {
+	set := flag.NewFlagSet("prove", flag.ContinueOnError)
+	databases := set.String("database", "postgres,mysql", "databases, separated by commas")
+	set.StringVar(&o.match, "match", "", "play only pairs whose name contains this text")
+	set.StringVar(&o.order, "order", "", "replay this order of the matching pairs and print its statements")
+	set.BoolVar(&o.report, "report", true, "write docs/proof.md after all pairs have been played")
+	set.StringVar(&o.planted, "planted", "", "plant the bugs whose name contains this text, or all, instead of proving the code")
+	set.BoolVar(&o.first, "first", false, "stop at the first finding, and store nothing")
+	err = set.Parse(arguments)
+	o.databases = strings.Split(*databases, ",")
+	return o, err
+}
+
+func run(ctx context.Context, arguments []string) error {
+	o, err := parse(arguments)
+	if err != nil {
+		return err
+	}
+	if o.order != "" {
+		return replay(ctx, o)
+	}
+	if o.planted != "" {
+		_, err := plant(ctx, strings.TrimPrefix(o.planted, "all"))
+		return err
+	}
+	if o.first {
+		return findFirst(ctx, o)
+	}
+	var errs []error
+	results := map[string]*ledger{}
+	for _, database := range o.databases {
+		l, err := prove(ctx, database, o)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", database, err))
+		}
+		results[database] = l
+	}
+	if o.report && o.match == "" {
+		errs = append(errs, report(results))
+	}
+	return errors.Join(errs...)
+}
+
+// open starts a database and a stage on it. The returned function ends both.
+func open(ctx context.Context, database string) (*interleave.Stage, func() error, error) {
+	url, drop, err := testdb.Fresh(ctx, database)
+	if err != nil {
+		return nil, nil, err
+	}
+	stage, err := interleave.NewStage(ctx, database, url)
+	if err != nil {
+		return nil, nil, errors.Join(err, drop())
+	}
+	return stage, func() error { return errors.Join(stage.Close(), drop()) }, nil
+}
+
+// replay plays one order of the matching pairs and prints its statements.
+func replay(ctx context.Context, o options) (err error) {
+	order, err := interleave.ParseOrder(o.order)
+	if err != nil {
+		return err
+	}
+	for _, database := range o.databases {
+		stage, end, err := open(ctx, database)
+		if err != nil {
+			return err
+		}
+		for _, pair := range interleave.Pairs() {
+			if !strings.Contains(pair.String(), o.match) {
+				continue
+			}
+			script, err := stage.Replay(ctx, pair, order)
+			fmt.Printf("%s, %v, order %v\n%s\n", database, pair, order, script)
+			if err != nil {
+				return errors.Join(err, end())
+			}
+		}
+		if err := end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findingPrefix begins the line that names a finding.
+const findingPrefix = "finding: "
+
+// errFound reports a finding.
+var errFound = errors.New("an order has a result that no serial order has")
+
+// findFirst plays pairs until an order has a result that nothing explains.
+func findFirst(ctx context.Context, o options) error {
+	for _, database := range o.databases {
+		stage, end, err := open(ctx, database)
+		if err != nil {
+			return err
+		}
+		for _, pair := range interleave.Pairs() {
+			if !strings.Contains(pair.String(), o.match) {
+				continue
+			}
+			outcome, err := stage.Explore(ctx, pair, 2)
+			if err == nil && len(outcome.Findings) > 0 {
+				f := outcome.Findings[0]
+				fmt.Printf("%s%s, %v, order %v: %s\n", findingPrefix, database, f.Pair, f.Order, f.What)
+				err = errFound
+			}
+			if err != nil {
+				return errors.Join(err, end())
+			}
+		}
+		if err := end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
