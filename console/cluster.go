@@ -104,8 +104,8 @@ func findQueues(v *visit, f *finding) error {
 	return found(err)
 }
 
-// findKinds finds kinds by name: kinds that nodes handle, paused kinds, and kinds used by
-// schedules. Viewers bound to tenants find only the kinds used by their schedules.
+// findKinds finds kinds by name: kinds that have live jobs, kinds that nodes handle, paused
+// kinds, and kinds used by schedules. Viewers bound to tenants find only the kinds used by their schedules.
 func findKinds(v *visit, f *finding) error {
 	kinds, err := v.kinds.ListKinds(v.ctx, &fairleadv1.ListKindsRequest{})
 	if err := found(err); err != nil {

@@ -70,6 +70,14 @@ func TestAPartOfANameIsEnough(t *testing.T) {
 	}
 }
 
+func TestAKindThatNoNodeHandlesIsFoundByItsJobs(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(&fairlead.Job{Kind: "billing.import"})
+	if got := r.finds("impo"); !slices.Equal(got, []string{"/jobs?kind=billing.import"}) {
+		t.Errorf("a part of the name finds %q", got)
+	}
+}
+
 func TestNodesAreFound(t *testing.T) {
 	r := newRig(t, false, nil)
 	r.enqueue(&fairlead.Job{Kind: "noop"})

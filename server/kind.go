@@ -19,9 +19,13 @@ type Kinds struct {
 // NewKinds returns a KindService backed by store.
 func NewKinds(store Store) *Kinds { return &Kinds{client: fairlead.NewClient(store)} }
 
-// ListKinds returns all kinds that live nodes handle, that are paused, or that have
-// confidential fields.
+// ListKinds returns all kinds that have live jobs, that live nodes handle, that are paused,
+// or that have confidential fields.
 func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (*fairleadv1.ListKindsResponse, error) {
+	report, err := s.client.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
 	nodes, err := s.client.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -36,6 +40,9 @@ func (s *Kinds) ListKinds(ctx context.Context, _ *fairleadv1.ListKindsRequest) (
 			kinds[name] = &fairleadv1.Kind{Name: name}
 		}
 		return kinds[name]
+	}
+	for _, usage := range report.Kinds {
+		of(usage.Name)
 	}
 	for _, node := range nodes {
 		if node.Dead {

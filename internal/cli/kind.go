@@ -17,7 +17,7 @@ func (s *session) kindCommand() *cobra.Command {
 }
 
 func (s *session) kindListCommand() *cobra.Command {
-	return verb("list", "List kinds that are handled by a node, are paused or have confidential fields", s.runs(func(ctx context.Context, c *call) error {
+	return verb("list", "List kinds that have live jobs, are handled by a node, are paused or have confidential fields", s.runs(func(ctx context.Context, c *call) error {
 		all, err := c.kinds.ListKinds(ctx, &fairleadv1.ListKindsRequest{})
 		if err != nil {
 			return err

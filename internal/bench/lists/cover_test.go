@@ -87,7 +87,7 @@ var listed = map[string]string{
 	"ListJobs": "jobs: ", "ListAttempts": "attempts", "ExplainJob": "explain: ready", "BulkJobs": "count of jobs: ", "CountJobs": "count of jobs: ",
 	"ListSchedules": "schedules: ", "ListRuns": "runs: schedule", "GetScheduleStats": "runs: schedule", "ListCalendars": "calendars",
 	"ListTenants": "tenants", "GetTenantStats": "usage", "ListQueues": "usage", "GetStats": "usage", "WatchEvents": "jobs: failed since",
-	"ListNodes": "nodes", "ListKinds": "nodes", "ListLimits": "limits", "ListTokens": "tokens", "ListAudit": "audit: ",
+	"ListNodes": "nodes", "ListKinds": "usage", "ListLimits": "limits", "ListTokens": "tokens", "ListAudit": "audit: ",
 	"ListBatches": "batches: ", "ListBatchTasks": "tasks of a batch: ", "ListSweeps": "sweeps: ", "ListSweepLogs": "lines: ",
 	"ListFailedItems": "failed items: ", "ListSweepHistory": "events: ", "ListShards": "shards",
 	"ListTasks": "schedules: ", "ListTaskRuns": "runs: schedule", "ListRetries": "failed items: again", "ListShardItems": "sweeps: id", "ListLeases": "jobs: id",

@@ -66,7 +66,8 @@ const (
 
 // KindServiceClient calls the methods of KindService. The errors are of type *connect.Error.
 type KindServiceClient interface {
-	// Lists kinds that are handled by a live node, are paused or have confidential fields.
+	// Lists kinds that have live jobs, are handled by a live node, are paused or have
+	// confidential fields.
 	ListKinds(context.Context, *v1.ListKindsRequest) (*v1.ListKindsResponse, error)
 	// Pauses a kind: none of its jobs start on any node. Running jobs continue.
 	PauseKind(context.Context, *v1.KindRequest) (*v1.KindResponse, error)
