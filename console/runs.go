@@ -15,6 +15,8 @@ const (
 	namedFew   = 30  // number of schedules whose names are looked up
 	ganttTicks = 8
 	mostSpan   = 366 * 24 * time.Hour
+	// shortRetention is the shortest of the default retention periods of finished jobs.
+	shortRetention = 24 * time.Hour
 )
 
 // groupings lists the properties to group bars by; the first is the default.
@@ -38,6 +40,9 @@ type runs struct {
 
 // Empty reports whether no jobs ran.
 func (r *runs) Empty() bool { return len(r.Chart.Groups) == 0 }
+
+// Past reports whether finished jobs of the period may have been deleted already.
+func (r *runs) Past() bool { return r.now.Sub(r.Period.From) > shortRetention+time.Minute }
 
 // Groupings returns the properties to group bars by.
 func (r *runs) Groupings() []string { return groupings }

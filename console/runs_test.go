@@ -34,6 +34,9 @@ func TestRunsAreDrawnAndLeadToTheirJobs(t *testing.T) {
 	}
 	past := "/runs?from=" + url.QueryEscape(begun.Add(-time.Hour).UTC().Format(time.RFC3339)) + "&to=" + url.QueryEscape(begun.Add(-time.Minute).UTC().Format(time.RFC3339))
 	r.shows(r.page(http.StatusOK, past), "No runs")
+	r.hides(r.page(http.StatusOK, past), "Deleted jobs are missing here.")
+	r.hides(r.page(http.StatusOK, "/runs?last=24h"), "Deleted jobs are missing here.")
+	r.shows(r.page(http.StatusOK, "/runs?last=7d"), "Deleted jobs are missing here.")
 	if links := ganttLink.FindAllStringSubmatch(r.page(http.StatusOK, "/runs?tenant=acme"), -1); len(links) != 1 || html.UnescapeString(links[0][1]) != "/jobs/1" {
 		t.Errorf("bars lead to %v", links)
 	}

@@ -29,6 +29,7 @@ type waitingGroup struct {
 	ID, Code, Text string
 	Remedy         string
 	Links          []link
+	Acts           []act // buttons that carry out the remedy
 	Count          count
 }
 
@@ -101,8 +102,12 @@ func (w *waiting) group(v *visit, f *jobFilter) error {
 				parameters = append(parameters, part.name, value)
 			}
 		}
+		acts := said.Acts
+		if hold.GetCode() == "no_node" {
+			acts = append(acts, v.cancelAct(parameters...))
+		}
 		w.Groups = append(w.Groups, waitingGroup{
-			ID: "hold-" + text(hold.GetId()), Code: hold.GetCode(), Text: said.Text, Remedy: said.Remedy, Links: said.Links,
+			ID: "hold-" + text(hold.GetId()), Code: hold.GetCode(), Text: said.Text, Remedy: said.Remedy, Links: said.Links, Acts: acts,
 			Count: count{N: int64(counted.GetTotal()), Href: v.Href("/jobs", parameters...), Tone: v.Tone(hold.GetCode())},
 		})
 	}

@@ -26,10 +26,11 @@ func TestAListOfReadyJobsSaysWhatKeepsThemWaiting(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/jobs?state=ready": {
 			`(?s)data-count="63">63</a> <span class="state tone-bad">no node</span> <span>No live node that accepts jobs serves queue &#34;default&#34; and handles kind &#34;orphan&#34;.</span>.*data-count="2">`,
+			`(?s)id="jobs-waiting".*href="/new/bulk/cancel\?[^"]*kind%3Dorphan[^"]*" data-dialog>Cancel all</a>`,
 			`<td><span class="state tone-held">paused</span></td>`, `<td><span class="state tone-bad">no node</span></td>`,
 		},
 		"/jobs?state=ready&tenant=globex": {`data-count="3">3</a> <span class="state tone-bad">no node</span>`},
-		"/jobs?state=ready&queue=mail":    {`data-count="2">2</a> <span class="state tone-held">paused</span> <span>Queue &#34;mail&#34; is paused.</span>`},
+		"/jobs?state=ready&queue=mail":    {`data-count="2">2</a> <span class="state tone-held">paused</span> <span>Queue &#34;mail&#34; is paused.</span>`, `href="/queues/mail/resume\?[^"]*" data-dialog>Resume</a>`},
 	} {
 		for _, text := range want {
 			for shown := false; !shown; {

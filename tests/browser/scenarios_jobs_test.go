@@ -25,7 +25,9 @@ func learnsWhyAJobIsStuck(t *testing.T) *person {
 	n.sees("#job-why", "acme")
 	n.sees("#job-why", "1 of 1")
 	n.sees("#job-why .acts", "Raise the cap")
-	why := read[struct{ Obstacles []struct{ Code, Scope, Name string } }](n, "/jobs/"+stuck+"/explain")
+	why := read[struct {
+		Obstacles []struct{ Code, Scope, Name string }
+	}](n, "/jobs/"+stuck+"/explain")
 	if len(why.Obstacles) == 0 || why.Obstacles[0].Code != "at_cap" || why.Obstacles[0].Name != "acme" {
 		t.Errorf("the API explains %+v", why)
 	}
@@ -100,11 +102,12 @@ func cancelsStuckJobs(t *testing.T) *person {
 	n.sees("#attention", "No live node runs kind legacy.export in queue legacy. Waiting jobs: 60,000")
 	n.goes("#attention", "60,000")
 	n.sees("#jobs-waiting", "60,000")
-	n.click("#bulk-buttons", "Act on all matching jobs")
-	n.opens("#bulk-buttons", "Cancel all")
+	n.opens("#jobs-waiting", "Cancel all")
 	n.sees("#dialog #bulk-matched", "60,000")
 	n.submits("Cancel all")
-	n.awaits("the jobs are cancelled", func() bool { return read[struct{ State string }](n, "/bulks/"+n.lastOf("/bulks/")).State == "completed" })
+	n.awaits("the jobs are cancelled", func() bool {
+		return read[struct{ State string }](n, "/bulks/"+n.lastOf("/bulks/")).State == "completed"
+	})
 	if n.count("state=ready&kind=legacy.export") != 0 || n.count("state=ready&kind=other") != 1 {
 		t.Errorf("%d of the stuck jobs and %d others are ready", n.count("state=ready&kind=legacy.export"), n.count("state=ready&kind=other"))
 	}

@@ -37,11 +37,12 @@ func startNight(t *testing.T, file string, flags ...string) *night {
 	return &night{person: &person{tab: &tab{T: t}}, url: url, target: newTarget(t)}
 }
 
-// serveNight starts a program that may call targets on this machine, however often the
-// calls fail.
+// serveNight starts a program that may call targets on this machine, however long the calls
+// take and however often they
+// fail.
 func serveNight(t *testing.T, file string, flags ...string) (url string, stop func()) {
 	t.Helper()
-	return serve(t, file, append([]string{"--allow-target", "127.0.0.0/8", "--target-max-failures", "0", "--node-name", "worker-1"}, flags...)...)
+	return serve(t, file, append([]string{"--allow-target", "127.0.0.0/8", "--target-max-failures", "0", "--request-timeout", "10m", "--node-name", "worker-1"}, flags...)...)
 }
 
 // wakes opens the overview.

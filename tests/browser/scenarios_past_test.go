@@ -117,7 +117,7 @@ func rollsBackABatchAfterAPreview(t *testing.T) *person {
 	if now := read[struct{ State string }](n, "/batches/"+batch.ID); now.State != batch.State {
 		t.Errorf("the preview changed the batch from %s to %s", batch.State, now.State)
 	}
-	n.submits("Roll back")
+	n.submits("Roll back batch")
 	n.awaits("tasks are rolled back", func() bool {
 		return read[struct {
 			Tally struct {
