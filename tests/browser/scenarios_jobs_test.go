@@ -34,14 +34,15 @@ func learnsWhyAJobIsStuck(t *testing.T) *person {
 	return n.person
 }
 
-// runsTheMostFrequentCauseAgain finds three causes of failures and mends one of them.
+// runsTheMostFrequentCauseAgain finds three causes of failures and, after the target was
+// fixed, runs the jobs of one of them again.
 func runsTheMostFrequentCauseAgain(t *testing.T) *person {
 	n := newNight(t)
 	for status, jobs := range map[int]int{http.StatusServiceUnavailable: 60, http.StatusNotFound: 25, http.StatusBadRequest: 3} {
 		n.enqueue(strings.Split(strings.Repeat(n.call(fmt.Sprintf("/fails-with-%d", status), "")+"\n", jobs), "\n")[:jobs]...)
 	}
 	n.awaits("all fail", func() bool { return n.count("state=failed") == 88 })
-	n.target.mend()
+	n.target.fix()
 	n.wakes()
 	n.goes(".nav", "Failures")
 	n.sees("section.failure:first-of-type .cause", "60")

@@ -38,8 +38,7 @@ func startNight(t *testing.T, file string, flags ...string) *night {
 }
 
 // serveNight starts a program that may call targets on this machine, however long the calls
-// take and however often they
-// fail.
+// take and however often they fail.
 func serveNight(t *testing.T, file string, flags ...string) (url string, stop func()) {
 	t.Helper()
 	return serve(t, file, append([]string{"--allow-target", "127.0.0.0/8", "--target-max-failures", "0", "--request-timeout", "10m", "--node-name", "worker-1"}, flags...)...)
@@ -121,14 +120,14 @@ func (n *night) call(path, fields string) string {
 }
 
 // target is a service that jobs call. Calls to /hang last until release is called, and a
-// path with a status fails with this status until mended is set.
+// path with a status fails with this status until fixed is set.
 type target struct {
 	*httptest.Server
 	release func()
 
-	mu     sync.Mutex
-	mended bool
-	calls  map[string]int // by path
+	mu    sync.Mutex
+	fixed bool
+	calls map[string]int // by path
 }
 
 func newTarget(t *testing.T) *target {
@@ -137,7 +136,7 @@ func newTarget(t *testing.T) *target {
 	to.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to.mu.Lock()
 		to.calls[r.URL.Path]++
-		mended := to.mended
+		fixed := to.fixed
 		to.mu.Unlock()
 		var status int
 		switch n, _ := fmt.Sscanf(r.URL.Path, "/fails-with-%d", &status); {
@@ -146,7 +145,7 @@ func newTarget(t *testing.T) *target {
 			case <-released:
 			case <-r.Context().Done():
 			}
-		case n == 1 && !mended:
+		case n == 1 && !fixed:
 			w.WriteHeader(status)
 		}
 	}))
@@ -164,9 +163,9 @@ func (to *target) called(path string) int {
 	return to.calls[path]
 }
 
-// mend makes further calls succeed.
-func (to *target) mend() {
+// fix makes further calls succeed.
+func (to *target) fix() {
 	to.mu.Lock()
 	defer to.mu.Unlock()
-	to.mended = true
+	to.fixed = true
 }

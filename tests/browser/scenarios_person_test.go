@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
-// person uses a tab like a person on call: with the mouse on what is visible, and with the
-// keyboard. It counts both.
+// person uses a tab like a person on call: clicks on visible controls, and types. It counts
+// both.
 type person struct {
 	*tab
 	clicks int // clicks and keys such as Enter

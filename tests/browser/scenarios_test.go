@@ -9,9 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
-// scenarios lists what a person on call wants to know or to do, from the overview of the
-// console. The limits are those of today: a change of the console must not make the way
-// longer.
+// scenarios lists the tasks of a person on call. Each task starts at the overview of the
+// console. The limits are the current numbers: no change of the console may add a click.
 var scenarios = []struct {
 	wants          string
 	clicks, fields int    // limits
@@ -35,8 +34,8 @@ var scenarios = []struct {
 	{"finds a kind by a part of its name", 2, 1, "", findsAKindByAPartOfItsName},
 }
 
-// TestAPersonOnCall carries out each scenario in the real program with what is visible on
-// its pages, and checks the result with the API. It counts clicks and typed fields.
+// TestAPersonOnCall carries out each scenario in the real program with the visible controls
+// of its pages, and checks the result with the API. It counts clicks and typed fields.
 func TestAPersonOnCall(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
