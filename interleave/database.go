@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +47,8 @@ type dialect interface {
 	changeRules() string
 	// waiting returns the client ports of the connections that wait for a lock.
 	waiting(ctx context.Context, admin *sql.DB) ([]int, error)
+	// connected returns the client ports of all connections.
+	connected(ctx context.Context, admin *sql.DB) ([]int, error)
 	// within returns the store inside a caller's transaction.
 	within(s Store, tx *sql.Tx) driver.Tx
 }
@@ -176,4 +179,23 @@ func (db *database) through(v *valve) *url.URL {
 	u := *db.url
 	u.Host = v.addr()
 	return &u
+}
+
+// ports reads the numbers at the end of the texts that a query returns.
+func ports(ctx context.Context, admin *sql.DB, query string) (ports []int, err error) {
+	rows, err := admin.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var host sql.NullString
+		if err := rows.Scan(&host); err != nil {
+			return nil, err
+		}
+		if port, err := strconv.Atoi(host.String[strings.LastIndexByte(host.String, ':')+1:]); err == nil {
+			ports = append(ports, port)
+		}
+	}
+	return ports, rows.Err()
 }

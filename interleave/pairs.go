@@ -103,7 +103,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	}
 	for i, t := range rest {
 		if what := judge(t, accepted); what != "" {
-			if e := excuse(pair, t, accepted); e != nil && t.broken() == "" {
+			if e := excuse(pair, t, accepted); e != nil {
 				o.except(e)
 				continue
 			}
@@ -145,9 +145,14 @@ func (s *Stage) exploreDeaths(ctx context.Context, pair Pair, steps int, o *Outc
 		if what == "" && !pair.Actors[0].Steps {
 			what = judge(t, accepted)
 		}
-		if what != "" && (t.broken() != "" || excuse(pair, t, accepted) == nil) {
-			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+		if what == "" {
+			continue
 		}
+		if e := excuse(pair, t, accepted); e != nil {
+			o.except(e)
+			continue
+		}
+		o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
 	}
 	return nil
 }
@@ -171,6 +176,14 @@ func (o *Outcome) add(t *take) {
 
 // broken returns what is wrong with a take regardless of its order.
 func (t *take) broken() string {
+	if what := t.wrong(); what != "" {
+		return what
+	}
+	return t.drift
+}
+
+// wrong returns what no exception explains.
+func (t *take) wrong() string {
 	if t.problem != "" {
 		return t.problem
 	}

@@ -193,18 +193,28 @@ const died = "died"
 // busy is the result of an actor that was told to try again.
 const busy = "busy"
 
-// verdict returns the result of a call without an answer.
+// verdict returns the result of a call without an answer. The text of an error follows on a
+// line of its own: it belongs into scripts, but results are compared without it.
 func verdict(err error) string {
 	if err == nil {
 		return "ok"
 	}
 	for _, v := range verdicts {
 		if errors.Is(err, v.err) {
-			return v.text
+			return v.text + "\n" + err.Error()
 		}
 	}
 	return "error: " + err.Error()
 }
+
+// bare returns a result without the text of its error.
+func bare(result string) string {
+	result, _, _ = strings.Cut(result, "\n")
+	return result
+}
+
+// told returns a result in one line.
+func told(result string) string { return strings.ReplaceAll(result, "\n", ": ") }
 
 // answered returns the result of a call with an answer.
 func answered(err error, answer string) string {

@@ -145,16 +145,20 @@ func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Act
 	if err := s.settleDown(ctx, sc, t, actors, dead); err != nil {
 		return t, err
 	}
-	if t.state, err = sc.state(ctx); err != nil {
+	problem, err := sc.check(ctx)
+	if err != nil {
 		return t, err
 	}
-	problem, err := sc.check(ctx)
 	if t.problem == "" {
 		t.problem = problem
 	}
 	if len(sc.problems) > 0 && t.problem == "" {
 		t.problem = strings.Join(sc.problems, "; ")
 	}
+	if t.drift, err = sc.recount(ctx); err != nil {
+		return t, err
+	}
+	t.state, err = sc.state(ctx)
 	return t, err
 }
 
@@ -164,8 +168,9 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 		again := &cue{scene: sc, ctx: asNode(ctx), store: s.store}
 		again.caller = s.db.admin
 		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
-			t.results[i] = actor.Do(again)
-			t.script = append(t.script, s.performers[i].name+" tries again: "+t.results[i])
+			result := actor.Do(again)
+			t.results[i] = bare(result)
+			t.script = append(t.script, s.performers[i].name+" tries again: "+told(result))
 		}
 	}
 	const rounds = 2 // what one round leaves behind, the next one finds
@@ -176,8 +181,8 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 			}
 			again := &cue{scene: sc, ctx: asNode(ctx), store: s.store, caller: s.db.admin}
 			more := actor.Do(again)
-			t.results[i] = combined(t.results[i], more)
-			t.script = append(t.script, s.performers[i].name+" is repeated: "+more)
+			t.results[i] = combined(t.results[i], bare(more))
+			t.script = append(t.script, s.performers[i].name+" is repeated: "+told(more))
 		}
 	}
 	_, err := s.store.Promote(asNode(ctx), 100)
@@ -230,12 +235,19 @@ func (s *scene) check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	drift, err := s.store.Verify(asNode(ctx))
-	for _, d := range drift {
-		problems = append(problems, fmt.Sprintf("%s %s counts %d, found %d", d.Scope, s.neutral(d.Name), d.Counted, d.Found))
-	}
 	slices.Sort(problems)
-	return strings.Join(problems, "; "), err
+	return strings.Join(problems, "; "), nil
+}
+
+// recount returns how limits and tallies of batches differ from a recount, which corrects them.
+func (s *scene) recount(ctx context.Context) (string, error) {
+	drift, err := s.store.Verify(asNode(ctx))
+	wrong := make([]string, len(drift))
+	for i, d := range drift {
+		wrong[i] = fmt.Sprintf("%s %s counts %d, found %d", d.Scope, s.neutral(d.Name), d.Counted, d.Found)
+	}
+	slices.Sort(wrong)
+	return strings.Join(wrong, "; "), err
 }
 
 // placesOf returns every job and every place of a job.

@@ -3,6 +3,7 @@ package interleave
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -185,8 +186,8 @@ func batchActors() []Actor {
 // notGone returns the result of a loop that looks at something again and again: that it has
 // been deleted in the meantime is no news.
 func notGone(err error) string {
-	if v := verdict(err); v != "not found" {
-		return v
+	if errors.Is(err, fairlead.ErrNotFound) {
+		return "ok"
 	}
-	return "ok"
+	return verdict(err)
 }

@@ -19,9 +19,13 @@ import (
 
 // A ledger holds the results of all pairs on one database.
 type ledger struct {
-	file    string
-	entries map[string]entry
+	file       string
+	entries    map[string]entry
+	exceptions string // identifies the exceptions
 }
+
+// exceptionsFile has the exceptions. Changes of it invalidate few results.
+const exceptionsFile = "interleave/exceptions.go"
 
 // An entry is the result of one pair.
 type entry struct {
@@ -30,11 +34,18 @@ type entry struct {
 	Blocked  int            `json:"blocked"`
 	Excepted map[string]int `json:"excepted,omitempty"`
 	Findings []string       `json:"findings,omitempty"`
+
+	Exceptions string `json:"exceptions"` // identifies the exceptions with which the pair was played
 }
 
-// openLedger reads the results that were stored for the current code.
+// openLedger reads the results that were stored for the current code. Those that needed an
+// exception, or lacked one, are left out if the exceptions have changed since.
 func openLedger(database string) (*ledger, error) {
 	state, err := fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	exceptions, err := os.ReadFile(exceptionsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +53,10 @@ func openLedger(database string) (*ledger, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	l := &ledger{file: filepath.Join(dir, database+".jsonl"), entries: map[string]entry{}}
+	l := &ledger{
+		file: filepath.Join(dir, database+".jsonl"), entries: map[string]entry{},
+		exceptions: fmt.Sprintf("%x", sha256.Sum256(exceptions))[:16],
+	}
 	file, err := os.Open(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -57,6 +71,9 @@ func openLedger(database string) (*ledger, error) {
 		var e entry
 		if json.Unmarshal(lines.Bytes(), &e) == nil { // the last line may have been cut off
 			l.entries[e.Pair] = e
+			if e.Exceptions != l.exceptions && (len(e.Excepted) > 0 || len(e.Findings) > 0) {
+				delete(l.entries, e.Pair)
+			}
 		}
 	}
 	return l, lines.Err()
@@ -64,6 +81,7 @@ func openLedger(database string) (*ledger, error) {
 
 // add stores the result of a pair.
 func (l *ledger) add(e entry) (err error) {
+	e.Exceptions = l.exceptions
 	l.entries[e.Pair] = e
 	file, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -90,7 +108,7 @@ func fingerprint() (string, error) {
 			}
 			return nil
 		}
-		if ext := filepath.Ext(path); ext != ".go" && ext != ".sql" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "interleave/prove/") {
+		if ext := filepath.Ext(path); ext != ".go" && ext != ".sql" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "interleave/prove/") || path == exceptionsFile {
 			return nil
 		}
 		content, err := os.ReadFile(path)
