@@ -41,7 +41,7 @@ type entry struct {
 // openLedger reads the results that were stored for the current code. Those that needed an
 // exception, or lacked one, are left out if the exceptions have changed since.
 func openLedger(database string) (*ledger, error) {
-	state, err := fingerprint()
+	state, err := fingerprint(database)
 	if err != nil {
 		return nil, err
 	}
@@ -94,15 +94,21 @@ func (l *ledger) add(e entry) (err error) {
 	return errors.Join(err, file.Close())
 }
 
-// fingerprint identifies the code that the results depend on: everything but tests, the
-// service, the console, the command line and measurements.
-func fingerprint() (string, error) {
+// stores are the directories of the stores.
+var stores = []string{"postgres", "mysql", "sqlite"}
+
+// fingerprint identifies the code that the results on a database depend on: everything but
+// tests, the other databases, the service, the console, the command line and measurements.
+func fingerprint(database string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
+			if slices.Contains(stores, path) && path != database {
+				return fs.SkipDir
+			}
 			if slices.Contains([]string{".git", "bin", "docs", "console", "server", "cmd", "bench", "tests", "tools", "sim", "deploy", "examples", "storetest", "api"}, path) {
 				return fs.SkipDir
 			}
