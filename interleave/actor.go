@@ -38,6 +38,8 @@ const (
 	hasDead     Trait = "a dead node"     // the lease of the holder has expired
 	hasPlain    Trait = "nothing special" // representative of the subjects without a trait
 	hasEnded    Trait = "an ended job"    // old enough to be pruned
+	hasTwo      Trait = "two runs"        // the holder runs two jobs
+	hasPause    Trait = "a paused queue"
 	hasBulk     Trait = "a bulk"
 	hasBatch    Trait = "a batch"
 	hasSchedule Trait = "a schedule"

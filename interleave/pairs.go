@@ -42,6 +42,16 @@ func Pairs() (pairs []Pair) {
 	return pairs
 }
 
+// Named returns the pair with a name.
+func Named(name string) (Pair, error) {
+	for _, pair := range Pairs() {
+		if pair.String() == name {
+			return pair, nil
+		}
+	}
+	return Pair{}, fmt.Errorf("there is no pair %q", name)
+}
+
 // An Outcome is what the orders of a pair led to.
 type Outcome struct {
 	Orders   int
