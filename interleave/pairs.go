@@ -42,10 +42,11 @@ func Pairs() (pairs []Pair) {
 	return pairs
 }
 
-// Named returns the pair with a name.
+// Named returns the pair with a name, which may name the actors in either order.
 func Named(name string) (Pair, error) {
 	for _, pair := range Pairs() {
-		if pair.String() == name {
+		swapped := Pair{pair.Subject, [2]*Actor{pair.Actors[1], pair.Actors[0]}}
+		if name == pair.String() || name == swapped.String() {
 			return pair, nil
 		}
 	}

@@ -100,6 +100,7 @@ func (s *Stage) take(ctx context.Context, sc *scene, t *take, turn Turn) error {
 
 // kill ends an actor's process before the next round trip, or before its answer arrives.
 func (s *Stage) kill(ctx context.Context, sc *scene, t *take, p *performer, how decision) error {
+	ports := p.valve.ports()
 	if how == lose {
 		if _, err := s.step(ctx, sc, t, p, lose); err != nil {
 			return err
@@ -108,7 +109,7 @@ func (s *Stage) kill(ctx context.Context, sc *scene, t *take, p *performer, how 
 		return err
 	}
 	t.script = append(t.script, p.name+" dies")
-	ports := p.valve.ports()
+	ports = append(ports, p.valve.ports()...)
 	p.die()
 	return s.awaitEnd(ctx, ports)
 }

@@ -40,7 +40,7 @@ type entry struct {
 
 // openLedger reads the results that were stored for the current code. Those that needed an
 // exception, or lacked one, are left out if the exceptions have changed since.
-func openLedger(database string) (*ledger, error) {
+func openLedger(database string, switches int) (*ledger, error) {
 	state, err := fingerprint(database)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func openLedger(database string) (*ledger, error) {
 		return nil, err
 	}
 	l := &ledger{
-		file: filepath.Join(dir, database+".jsonl"), entries: map[string]entry{},
+		file: filepath.Join(dir, fmt.Sprintf("%s-%d.jsonl", database, switches)), entries: map[string]entry{},
 		exceptions: fmt.Sprintf("%x", sha256.Sum256(exceptions))[:16],
 	}
 	file, err := os.Open(l.file)
@@ -130,7 +130,7 @@ func fingerprint(database string) (string, error) {
 
 // prove plays all pairs on a database that have no result yet.
 func prove(ctx context.Context, database string, o options) (*ledger, error) {
-	l, err := openLedger(database)
+	l, err := openLedger(database, o.switches)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func prove(ctx context.Context, database string, o options) (*ledger, error) {
 	}
 	told := time.Now()
 	for i, pair := range left {
-		outcome, err := stage.Explore(ctx, pair, 2)
+		outcome, err := stage.Explore(ctx, pair, o.switches)
 		if err != nil {
 			return l, errors.Join(err, end())
 		}
