@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// callerActors are transactions of callers. Each commits, rolls back, or stays open until the
+// callerActors returns the transactions of callers. Each commits, rolls back, or stays open until the
 // other actor has ended.
 func callerActors() (actors []Actor) {
 	for _, does := range []struct {

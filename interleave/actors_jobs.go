@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// jobActors are the operations on jobs.
+// jobActors returns the operations on jobs.
 func jobActors() []Actor {
 	plainly, job := []Trait{hasPlain}, []Trait{hasJob}
 	return []Actor{
@@ -82,7 +82,7 @@ func (c *cue) limitTenant(change fairlead.Tenant) string {
 	return verdict(err)
 }
 
-// runActors are what a node does with the jobs that it runs, and callers with waiting jobs.
+// runActors returns the operations of nodes on running jobs, and of callers on waiting jobs.
 func runActors() []Actor {
 	run, wait := []Trait{hasRun}, []Trait{hasWait}
 	return []Actor{
@@ -171,7 +171,7 @@ func (c *cue) resolve(s fairlead.Settlement) string {
 	return verdict(c.store.Resolve(c.ctx, s))
 }
 
-// nodeActors are what nodes do again and again.
+// nodeActors returns the loops of nodes.
 func nodeActors() []Actor {
 	job, run, held, two := []Trait{hasJob}, []Trait{hasRun}, []Trait{hasPlain, hasRun}, []Trait{hasTwo}
 	return []Actor{

@@ -53,8 +53,8 @@ type dialect interface {
 	within(s Store, tx *sql.Tx) driver.Tx
 }
 
-// idFloor is the smallest id that a store hands out. Every number from here to idCeiling is
-// an id in the texts of a database.
+// idFloor is the smallest id that a store assigns. A number from here to idCeiling is an id,
+// also inside a string.
 const (
 	idFloor   = 5_000_000
 	idCeiling = 2_000_000_000
@@ -181,7 +181,7 @@ func (db *database) through(v *valve) *url.URL {
 	return &u
 }
 
-// ports reads the numbers at the end of the texts that a query returns.
+// ports reads the port numbers at the end of the strings that a query returns.
 func ports(ctx context.Context, admin *sql.DB, query string) (ports []int, err error) {
 	rows, err := admin.QueryContext(ctx, query)
 	if err != nil {

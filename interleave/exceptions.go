@@ -12,8 +12,8 @@ type Exception struct {
 	Why  string
 
 	pair  func(p Pair) bool
-	lines *regexp.Regexp // matches every line in which the states differ; nil: the states are equal
-	drift *regexp.Regexp // matches what the recount has corrected; nil: it has found nothing
+	lines *regexp.Regexp // matches every line in which the states differ, if they may differ
+	drift *regexp.Regexp // matches the corrections of the recount, if there may be any
 }
 
 // Exceptions returns all exceptions.
@@ -26,6 +26,13 @@ var exceptions = []Exception{
 			"The shard has ended, so no run reads the share.",
 		pair:  named("steer the sweep", "last checkpoint"),
 		lines: regexp.MustCompile(`^shard `),
+	},
+	{
+		Name: "a job that is retried before its place has gone to the next",
+		Why: "What frees a place at a gate admits the next job in a transaction of its own (decision 7). A job that is retried in between stands in line " +
+			"with the others, and goes first if its order says so. In both serial orders the next job has the place already.",
+		pair:  either("retry"),
+		lines: regexp.MustCompile(`^(admitted|parked|ready) `),
 	},
 	{
 		Name: "a run that another transaction holds during a change of limits",

@@ -76,7 +76,7 @@ func ParseOrder(text string) (Order, error) {
 	return o, nil
 }
 
-// serial are the orders in which one actor acts after the other.
+// serial returns the orders in which one actor acts after the other.
 func serial() [2]Order {
 	return [2]Order{
 		{{Actor: 0, Steps: toTheEnd}, {Actor: 1, Steps: toTheEnd}},

@@ -185,7 +185,7 @@ func (o *Outcome) add(t *take) {
 	}
 }
 
-// broken returns what is wrong with a take regardless of its order.
+// broken returns the rule that a take breaks in any order, or an empty text.
 func (t *take) broken() string {
 	if what := t.wrong(); what != "" {
 		return what
@@ -193,7 +193,7 @@ func (t *take) broken() string {
 	return t.drift
 }
 
-// wrong returns what no exception explains.
+// wrong returns the broken rule unless an exception may explain it.
 func (t *take) wrong() string {
 	if t.problem != "" {
 		return t.problem

@@ -29,7 +29,7 @@ type performer struct {
 	done   bool
 	dead   bool
 	steps  int
-	waited bool          // it has waited for a lock
+	waited bool          // the actor has waited for a lock
 	open   func() string // ends the caller's transaction that the actor has left open
 }
 

@@ -40,11 +40,11 @@ type scene struct {
 	mu           sync.Mutex
 	labels       map[int64]string
 	fences       map[int64]int64 // job → the largest fence under which it was claimed
-	acknowledged []int64         // jobs that callers believe to be stored
+	acknowledged []int64         // jobs whose Enqueue has succeeded
 	problems     []string        // contradictions that an actor itself has observed
 }
 
-// acknowledge records a job that a caller believes to be stored.
+// acknowledge records a job whose Enqueue has succeeded.
 func (s *scene) acknowledge(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -132,7 +132,7 @@ func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, or
 	return s.playUnless(ctx, subject, actors, order, -1)
 }
 
-// playUnless is Play, but does not repeat what the given actor does: its process is dead.
+// playUnless plays like Play, but does not repeat the operation of the dead actor.
 func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Actor, order Order, dead int) (*take, error) {
 	sc, err := s.scene(ctx, subject)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Act
 	return t, err
 }
 
-// settleDown repeats what was told to try again and what nodes repeat at every poll.
+// settleDown repeats operations that were busy and those that nodes repeat at every poll.
 func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*Actor, dead int) error {
 	for i, actor := range actors {
 		again := &cue{scene: sc, ctx: asNode(ctx), store: s.store}
@@ -170,7 +170,7 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
 			result := actor.Do(again)
 			t.results[i] = bare(result)
-			t.script = append(t.script, s.performers[i].name+" tries again: "+told(result))
+			t.script = append(t.script, s.performers[i].name+" repeats: "+told(result))
 		}
 	}
 	const rounds = 2 // what one round leaves behind, the next one finds
@@ -260,7 +260,7 @@ const placesOf = `
 	union all select 'waiting', id from fairlead_waiting
 	union all select 'done', id from fairlead_done`
 
-// broken returns rows that must not exist, and what is wrong with them.
+// broken returns rows that must not exist, each with the reason.
 const broken = `
 	select 'a key belongs to a job that is gone', cast(k.id as char(20))
 	from fairlead_jobkey k where not exists (select 1 from fairlead_job j where j.id = k.id)

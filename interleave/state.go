@@ -113,7 +113,7 @@ func (s *scene) used(ctx context.Context) (map[string]string, error) {
 	return found, err
 }
 
-// rows reads all rows of a query as texts.
+// rows reads all rows of a query as strings.
 func (s *scene) rows(ctx context.Context, query string, each func(columns []string, values []sql.NullString)) error {
 	rows, err := s.admin.QueryContext(ctx, query)
 	if err != nil {

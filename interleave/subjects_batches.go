@@ -18,7 +18,7 @@ const (
 
 var taskKind = batch.TaskKind(targetType, batchType)
 
-// batchSubjects are batches of two tasks in each phase. Their job is the first task.
+// batchSubjects returns batches of two tasks in each phase. Their job is the first task.
 func batchSubjects() []Subject {
 	run, only := []Trait{hasJob, hasRun, hasBatch}, []Trait{hasBatch}
 	ended := append(run, hasEnded)
@@ -145,7 +145,7 @@ func (s *scene) rollBack() error {
 	return err
 }
 
-// batchActors are the operations on batches.
+// batchActors returns the operations on batches.
 func batchActors() []Actor {
 	on := []Trait{hasBatch}
 	act := func(do func(c *cue, batches *batch.Client) error) func(c *cue) string {

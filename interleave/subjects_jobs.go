@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// jobSubjects are jobs in each state.
+// jobSubjects returns jobs in each state.
 func jobSubjects() []Subject {
 	return []Subject{
 		{"scheduled", []Trait{hasJob}, func(s *scene) error { return s.stored(notBefore(s.now().Add(time.Minute))) }},

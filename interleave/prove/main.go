@@ -1,5 +1,5 @@
 // Command prove plays every pair of operations in every order on real databases, and writes
-// what it has shown into docs/proof.md:
+// the results into docs/proof.md:
 //
 //	make prove
 //
