@@ -28,6 +28,8 @@ type Actor struct {
 	// Steps is set if the operation consists of several transactions. If its process dies in
 	// between, it may be done in part.
 	Steps bool
+	// Calls is set for a caller's transaction.
+	Calls bool
 	// Waits is set if the operation waits for a caller's transaction until its own query
 	// timeout: see docs/stores.md. All others end while a caller's transaction stays open.
 	Waits bool

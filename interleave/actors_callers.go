@@ -49,7 +49,7 @@ func callerActors() (actors []Actor) {
 				return "open"
 			}},
 		} {
-			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Waits: true, Do: func(c *cue) string {
+			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Calls: true, Waits: true, Do: func(c *cue) string {
 				return inTx(c, does.do, ends.end)
 			}})
 		}

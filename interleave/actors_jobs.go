@@ -183,7 +183,7 @@ func nodeActors() []Actor {
 		{Name: "settle both runs, the later one first", On: two, Do: func(c *cue) string { return c.settleBoth(c.other, c.job) }},
 		{Name: "claim", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 1}) }},
 		{Name: "claim all", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
-		{Name: "claim as the holder", On: held, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
+		{Name: "claim as the holder", On: held, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
 		{Name: "promote", On: job, Repeats: true, Do: func(c *cue) string {
 			_, err := c.store.Promote(c.ctx, 100)
 			return verdict(err)

@@ -78,7 +78,7 @@ func (f Finding) String() string {
 func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, error) {
 	var o Outcome
 	var want [2]*take
-	steps := [2]int{}
+	steps, inert := [2]int{}, [2][]bool{}
 	for i, order := range serial() {
 		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
 		if err != nil {
@@ -86,6 +86,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 		}
 		want[i] = t
 		o.add(t)
+		inert[i] = t.inert[i] // of the actor that acts first
 		for a := range 2 {
 			steps[a] = max(steps[a], t.steps[a])
 		}
@@ -95,7 +96,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	}
 	accepted, rest := want[:], []*take(nil)
 	var orders []Order
-	for order := range switches(steps, most) {
+	for order := range switches(steps, inert, most) {
 		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
 		if err != nil {
 			return o, err
@@ -136,7 +137,6 @@ func (s *Stage) exploreDeaths(ctx context.Context, pair Pair, steps int, o *Outc
 	if err != nil {
 		return err
 	}
-	nothing := Actor{Do: func(*cue) string { return "ok" }}
 	alone, err := s.playUnless(ctx, pair.Subject, [2]*Actor{&nothing, pair.Actors[1]}, serial()[0], dead)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type performer struct {
 	done   bool
 	dead   bool
 	steps  int
+	inert  []bool
 	waited bool          // the actor has waited for a lock
 	open   func() string // ends the caller's transaction that the actor has left open
 }
@@ -37,8 +39,9 @@ type performer struct {
 type take struct {
 	results [2]string
 	steps   [2]int
-	blocked int  // how often an actor waited for a lock of the other
-	between bool // every switch came between two transactions
+	inert   [2][]bool // for each step, whether it changes and reads nothing
+	blocked int       // how often an actor waited for a lock of the other
+	between bool      // every switch came between two transactions
 	state   state
 	script  []string
 	problem string // a broken rule, or empty
@@ -72,7 +75,7 @@ func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Ord
 		return t, err
 	}
 	for i, p := range s.performers {
-		t.results[i], t.steps[i] = p.result, p.steps
+		t.results[i], t.steps[i], t.inert[i] = p.result, p.steps, p.inert
 		if p.dead {
 			t.results[i] = died
 		}
@@ -186,6 +189,7 @@ func (s *Stage) step(ctx context.Context, sc *scene, t *take, p *performer, d de
 		t.script = append(t.script, p.name+": "+firstLine(statement))
 	}
 	link := p.held.link
+	p.inert = append(p.inert, !slices.ContainsFunc(p.held.statements, func(s string) bool { return !inert(s) }))
 	p.held.decision <- d
 	p.held = nil
 	p.steps++
@@ -243,6 +247,9 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 		}
 	}
 }
+
+// callerConns is the number of idle connections that a caller keeps.
+const callerConns = 2
 
 // lookAfter is the time after which the player first looks for an actor that has not answered
 // among the connections that wait for a lock. Later pauses double up to lookEvery.
@@ -310,6 +317,8 @@ func (p *performer) die() {
 	if p.begun && !p.done {
 		<-p.ended
 	}
+	p.caller.SetMaxIdleConns(0) // they are cut
+	p.caller.SetMaxIdleConns(callerConns)
 	p.held, p.done, p.dead = nil, true, true
 	p.valve.open()
 }
@@ -324,6 +333,24 @@ func (p *performer) abandon() {
 	}
 	p.valve.open()
 }
+
+// inert reports whether a statement neither changes nor reads anything that actors change, so
+// that it does not matter whether the other actor acts before it or after it.
+func inert(statement string) bool {
+	for part := range strings.SplitSeq(statement, ";") {
+		part = strings.ToLower(strings.TrimSpace(part))
+		if part != "" && !slices.ContainsFunc(inertStatements, func(prefix string) bool { return strings.HasPrefix(part, prefix) }) && !clockOnly.MatchString(part) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	inertStatements = []string{"begin", "start transaction", "savepoint ", "release savepoint ", "set ", "select set_config("}
+	// clockOnly reads the clock, which stands still.
+	clockOnly = regexp.MustCompile(`^select \(select us from \S*test_clock\)$`)
+)
 
 // firstLine shortens a statement for a script.
 func firstLine(statement string) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -139,12 +140,15 @@ func (s *scene) join(name string, lease time.Duration) (fairlead.NodeID, error) 
 
 // claim lets the holder claim one job, and labels its fence.
 func (s *scene) claim(scope *driver.Scope) (*fairlead.Job, error) {
-	jobs, err := s.store.Claim(s.ctx, driver.Claim{Node: s.holder, Scope: scope, Max: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) != 1 {
-		return nil, fmt.Errorf("claimed %d jobs, want one", len(jobs))
+	var jobs []*fairlead.Job
+	for begin := time.Now(); len(jobs) == 0; { // a loop of a store may hold the job for a moment
+		var err error
+		if jobs, err = s.store.Claim(s.ctx, driver.Claim{Node: s.holder, Scope: scope, Max: 1}); err != nil {
+			return nil, err
+		}
+		if time.Since(begin) > patience.Limit {
+			return nil, errors.New("there is no job to claim")
+		}
 	}
 	s.label("fence of "+s.labelOf(jobs[0].ID), jobs[0].Fence)
 	s.leases(jobs[0])

@@ -35,6 +35,8 @@ type entry struct {
 	Excepted map[string]int `json:"excepted,omitempty"`
 	Findings []string       `json:"findings,omitempty"`
 
+	Bystanders bool `json:"bystanders,omitempty"` // the pair was not played, because neither actor changes anything
+
 	Exceptions string `json:"exceptions"` // identifies the exceptions with which the pair was played
 }
 
@@ -154,8 +156,27 @@ func prove(ctx context.Context, database string, o options) (*ledger, error) {
 		return l, err
 	}
 	told := time.Now()
+	bystanders := map[string]map[string]bool{}
 	for i, pair := range left {
+		subject := pair.Subject.Name
+		if bystanders[subject] == nil {
+			if bystanders[subject], err = stage.Bystanders(ctx, pair.Subject); err != nil {
+				return l, errors.Join(err, end())
+			}
+		}
+		if bystanders[subject][pair.Actors[0].Name] && bystanders[subject][pair.Actors[1].Name] {
+			if err := l.add(entry{Pair: pair.String(), Bystanders: true}); err != nil {
+				return l, errors.Join(err, end())
+			}
+			continue
+		}
 		outcome, err := stage.Explore(ctx, pair, o.switches)
+		if err != nil && ctx.Err() == nil {
+			// The actors are stuck, or the store has failed: a new stage plays the other pairs.
+			outcome.Findings = append(outcome.Findings, interleave.Finding{Pair: pair, What: err.Error()})
+			_ = end()
+			stage, end, err = open(ctx, database)
+		}
 		if err != nil {
 			return l, errors.Join(err, end())
 		}
