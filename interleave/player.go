@@ -317,7 +317,7 @@ func (p *performer) die() {
 	if p.begun && !p.done {
 		<-p.ended
 	}
-	p.caller.SetMaxIdleConns(0) // they are cut
+	p.caller.SetMaxIdleConns(0) // drops the cut connections
 	p.caller.SetMaxIdleConns(callerConns)
 	p.held, p.done, p.dead = nil, true, true
 	p.valve.open()
