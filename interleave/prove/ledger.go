@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,11 +127,34 @@ func fingerprint(database string) (string, error) {
 		if err != nil {
 			return err
 		}
+		if content, err = withoutComments(path, content); err != nil {
+			return err
+		}
 		fmt.Fprintf(sum, "%s %d\n", path, len(content))
 		sum.Write(content)
 		return nil
 	})
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), err
+}
+
+// withoutComments returns the code of a file, which results depend on.
+func withoutComments(path string, content []byte) ([]byte, error) {
+	var code bytes.Buffer
+	if filepath.Ext(path) == ".sql" {
+		for line := range bytes.Lines(content) {
+			if !bytes.HasPrefix(line, []byte("--")) {
+				code.Write(line)
+			}
+		}
+		return code.Bytes(), nil
+	}
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, path, content, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	err = printer.Fprint(&code, files, parsed)
+	return code.Bytes(), err
 }
 
 // prove plays all pairs on a database that have no result yet.
