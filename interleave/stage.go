@@ -185,7 +185,26 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 			t.script = append(t.script, s.performers[i].name+" is repeated: "+told(more))
 		}
 	}
-	_, err := s.store.Promote(asNode(ctx), 100)
+	return s.follow(ctx, sc)
+}
+
+// follow does what the loops of nodes do with the subject sooner or later. An operation that
+// finds a batch or a sweep locked leaves the rest to them.
+func (s *Stage) follow(ctx context.Context, sc *scene) error {
+	ctx = asNode(ctx)
+	if sc.batch != 0 {
+		if err := conduct(ctx, s.store, sc.batch); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+			return err
+		}
+	}
+	if sc.sweep != 0 {
+		for range 2 {
+			if err := sweep.Steer(ctx, s.store, sc.sweep); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	_, err := s.store.Promote(ctx, 100)
 	return err
 }
 
