@@ -80,7 +80,7 @@ func sweepActors() []Actor {
 			_, err := s.Start(c.ctx, c.sweep, "ann")
 			return err
 		})},
-		{Name: "stop the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error {
+		{Name: "stop the sweep", On: on, Waits: true, Steps: true, Do: act(func(c *cue, s *sweep.Client) error {
 			_, err := s.Stop(c.ctx, c.sweep, "ann", "enough")
 			return err
 		})},
