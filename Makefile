@@ -121,6 +121,12 @@ mutants: bin/testdb-run ## Damage the code in one place at a time and see whethe
 	@go build -o bin/mutants-run ./internal/mutants
 	@$(WITH_DATABASES) bin/mutants-run $(ARGS)
 
+.PHONY: prove
+prove: bin/testdb-run bin/testrun ## Play every pair of operations in every order and write docs/proof.md: hours, but an interrupted run continues; flags in ARGS
+	@bin/testrun needs first
+	@go build -o bin/prove-run ./interleave/prove
+	@$(WITH_DATABASES) bin/prove-run $(ARGS)
+
 .PHONY: test-mysql
 test-mysql: bin/testrun ## Test the store of MySQL alone, on the server that FAIRLEAD_TEST_MYSQL names
 	@bin/testrun all $(TESTFLAGS) -- ./mysql

@@ -41,6 +41,7 @@ var undrawn = []struct{ tree, why string }{
 	{"storetest", "only tests import it"},
 	{"fairleadtest", "only tests import it"},
 	{"sim", "only tests import it"},
+	{"interleave", "only tests import it"},
 	{"examples", "they are programs of users"},
 	{"cdc/connecttest", "only tests import it"},
 }

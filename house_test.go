@@ -111,6 +111,7 @@ var imports = []struct {
 	{"internal/bench/pages", []string{".", "console", "engine", "internal/bench/lists", "internal/reads", "server"}, "pages of the console are asked for before a whole service, on what lists are measured with"},
 	{"internal/bench/scale", []string{".", "internal/bench", "internal/dispatch", "internal/sqlstore"}, "a cluster is simulated with the code that chooses jobs, and no store"},
 	{"examples/...", []string{".", "batch", "engine", "postgres", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
+	{"interleave/...", []string{".", "access", "batch", "bulk", "driver", "interleave", "internal/patience", "internal/testdb", "internal/tier", "mysql", "postgres", "schedule", "sqlite", "sweep"}, "the actors are operations of the contract on real stores"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "server", "worker", "postgres", "mysql", "sqlite", "sim", "internal/mysqlurl", "internal/patience", "internal/testdb", "internal/tier"}, "the crash harness runs whole nodes"},
 	{"cmd/fairlead", []string{".", "access", "batch", "bulk", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/bench/pages", "internal/bench/scale", "internal/cli", "internal/demo", "internal/oidc", "internal/otlp", "internal/outage", "internal/password", "internal/tables", "metrics", "mysql", "postgres", "schedule", "seal", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }

@@ -1,3 +1,14 @@
+// Package interleave plays two operations against each other in every order.
+//
+// An [Actor] is one operation of the store's contract. A [Subject] is the state of a database
+// in which two actors meet. A [Stage] lets a [Pair] of actors act on a real database: each has
+// a store and connections of its own, which pass through a valve that stops the actor before
+// each round trip. The stage plays the pair in every [Order] with few switches between the
+// actors. Afterwards the database must follow the rules, and its content must be that of one
+// of the two serial orders, unless an [Exception] explains the difference.
+//
+// Command interleave/prove plays all pairs: see docs/proof.md. The tests of this package play a
+// few. [Bug] is a fault that is planted to show that the orders find it.
 package interleave
 
 import (
@@ -12,11 +23,13 @@ type Actor struct {
 	// On selects the subjects on which the actor acts: those with all of these traits.
 	On []Trait
 	// Repeats is set for what nodes repeat at every poll. It may skip rows that are locked,
-	// and is called once more after both actors have ended.
+	// and is repeated after both actors have finished.
 	Repeats bool
 	// Steps is set if the operation consists of several transactions. If its process dies in
 	// between, it may be done in part.
 	Steps bool
+	// Calls is set for a caller's transaction.
+	Calls bool
 	// Waits is set if the operation waits for a caller's transaction until its own query
 	// timeout: see docs/stores.md. All others end while a caller's transaction stays open.
 	Waits bool
@@ -38,6 +51,8 @@ const (
 	hasDead     Trait = "a dead node"     // the lease of the holder has expired
 	hasPlain    Trait = "nothing special" // representative of the subjects without a trait
 	hasEnded    Trait = "an ended job"    // old enough to be pruned
+	hasTwo      Trait = "two runs"        // the holder runs two jobs
+	hasPause    Trait = "a paused queue"
 	hasBulk     Trait = "a bulk"
 	hasBatch    Trait = "a batch"
 	hasSchedule Trait = "a schedule"

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// callerActors are transactions of callers. Each commits, rolls back, or stays open until the
+// callerActors returns the transactions of callers. Each commits, rolls back, or stays open until the
 // other actor has ended.
 func callerActors() (actors []Actor) {
 	for _, does := range []struct {
@@ -49,7 +49,7 @@ func callerActors() (actors []Actor) {
 				return "open"
 			}},
 		} {
-			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Waits: true, Do: func(c *cue) string {
+			actors = append(actors, Actor{Name: does.name + ends.name, On: does.on, Calls: true, Waits: true, Do: func(c *cue) string {
 				return inTx(c, does.do, ends.end)
 			}})
 		}

@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// jobActors are the operations on jobs.
+// jobActors returns the operations on jobs.
 func jobActors() []Actor {
 	plainly, job := []Trait{hasPlain}, []Trait{hasJob}
 	return []Actor{
@@ -38,6 +39,9 @@ func jobActors() []Actor {
 		{Name: "stop the bulk", On: []Trait{hasBulk}, Do: func(c *cue) string { return verdict(c.store.StopBulk(c.ctx, c.bulk)) }},
 		{Name: "pause the queue", On: plainly, Do: func(c *cue) string {
 			return verdict(c.store.Pause(c.ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: fairlead.DefaultQueue}))
+		}},
+		{Name: "resume the queue", On: []Trait{hasPause}, Do: func(c *cue) string {
+			return verdict(c.store.Resume(c.ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: fairlead.DefaultQueue}))
 		}},
 		{Name: "lower the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 1, Rate: 5}) }},
 		{Name: "raise the cap", On: []Trait{hasLimit}, Do: func(c *cue) string { return c.limitTenant(fairlead.Tenant{MaxRunning: 5}) }},
@@ -78,7 +82,7 @@ func (c *cue) limitTenant(change fairlead.Tenant) string {
 	return verdict(err)
 }
 
-// runActors are what a node does with the jobs that it runs, and callers with waiting jobs.
+// runActors returns the operations of nodes on running jobs, and of callers on waiting jobs.
 func runActors() []Actor {
 	run, wait := []Trait{hasRun}, []Trait{hasWait}
 	return []Actor{
@@ -137,6 +141,24 @@ func (c *cue) settle(s fairlead.Settlement) string {
 	return settledAs(settled[0])
 }
 
+// settleBoth settles two runs in one call.
+func (c *cue) settleBoth(jobs ...*fairlead.Job) string {
+	settlements := make([]fairlead.Settlement, len(jobs))
+	for i, job := range jobs {
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, FreeKey: true, Move: fairlead.Succeed}
+	}
+	settled, err := c.store.Settle(c.ctx, settlements)
+	results := make([]string, len(settled))
+	for i := range settled {
+		if settled[i] == fairlead.SettledHeld {
+			return busy
+		}
+		results[i] = c.names(jobs[i].ID) + " " + settledAs(settled[i])
+	}
+	slices.Sort(results)
+	return answered(err, strings.Join(results, ", "))
+}
+
 // settledAs names the answer to a settlement.
 func settledAs(s fairlead.Settled) string {
 	return map[fairlead.Settled]string{
@@ -149,13 +171,19 @@ func (c *cue) resolve(s fairlead.Settlement) string {
 	return verdict(c.store.Resolve(c.ctx, s))
 }
 
-// nodeActors are what nodes do again and again.
+// nodeActors returns the loops of nodes.
 func nodeActors() []Actor {
-	job, run, held := []Trait{hasJob}, []Trait{hasRun}, []Trait{hasPlain, hasRun}
+	job, run, held, two := []Trait{hasJob}, []Trait{hasRun}, []Trait{hasPlain, hasRun}, []Trait{hasTwo}
 	return []Actor{
+		{Name: "join", On: held, Do: func(c *cue) string {
+			_, err := c.store.Join(c.ctx, fairlead.Node{Name: "a third node", Kinds: kinds(), Slots: 10}, lease)
+			return verdict(err)
+		}},
+		{Name: "settle both runs", On: two, Do: func(c *cue) string { return c.settleBoth(c.job, c.other) }},
+		{Name: "settle both runs, the later one first", On: two, Do: func(c *cue) string { return c.settleBoth(c.other, c.job) }},
 		{Name: "claim", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 1}) }},
 		{Name: "claim all", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
-		{Name: "claim as the holder", On: held, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
+		{Name: "claim as the holder", On: held, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
 		{Name: "promote", On: job, Repeats: true, Do: func(c *cue) string {
 			_, err := c.store.Promote(c.ctx, 100)
 			return verdict(err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,12 +47,14 @@ type dialect interface {
 	changeRules() string
 	// waiting returns the client ports of the connections that wait for a lock.
 	waiting(ctx context.Context, admin *sql.DB) ([]int, error)
+	// connected returns the client ports of all connections.
+	connected(ctx context.Context, admin *sql.DB) ([]int, error)
 	// within returns the store inside a caller's transaction.
 	within(s Store, tx *sql.Tx) driver.Tx
 }
 
-// idFloor is the smallest id that a store hands out. Every number from here to idCeiling is
-// an id in the texts of a database.
+// idFloor is the smallest id that a store assigns. A number from here to idCeiling is an id,
+// also inside a string.
 const (
 	idFloor   = 5_000_000
 	idCeiling = 2_000_000_000
@@ -176,4 +179,23 @@ func (db *database) through(v *valve) *url.URL {
 	u := *db.url
 	u.Host = v.addr()
 	return &u
+}
+
+// ports reads the port numbers at the end of the strings that a query returns.
+func ports(ctx context.Context, admin *sql.DB, query string) (ports []int, err error) {
+	rows, err := admin.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var host sql.NullString
+		if err := rows.Scan(&host); err != nil {
+			return nil, err
+		}
+		if port, err := strconv.Atoi(host.String[strings.LastIndexByte(host.String, ':')+1:]); err == nil {
+			ports = append(ports, port)
+		}
+	}
+	return ports, rows.Err()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,10 +76,9 @@ var (
 	// lockWait finds the threads that wait for a row lock in the status of InnoDB, which is
 	// newer than information_schema.innodb_trx.
 	lockWait = regexp.MustCompile(`(?m)^LOCK WAIT .*\n\w+ thread id (\d+),`)
-	hostPort = regexp.MustCompile(`:(\d+)$`)
 )
 
-func (mysqlDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, err error) {
+func (mysqlDialect) waiting(ctx context.Context, admin *sql.DB) ([]int, error) {
 	var kind, name, status string
 	if err := admin.QueryRowContext(ctx, "show engine innodb status").Scan(&kind, &name, &status); err != nil {
 		return nil, err
@@ -89,22 +87,11 @@ func (mysqlDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, er
 	for _, found := range lockWait.FindAllStringSubmatch(status, -1) {
 		ids = append(ids, found[1])
 	}
-	rows, err := admin.QueryContext(ctx, "select host from information_schema.processlist where id in ("+strings.Join(ids, ", ")+") or state in ('User lock', 'Waiting for table metadata lock')")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var host string
-		if err := rows.Scan(&host); err != nil {
-			return nil, err
-		}
-		if found := hostPort.FindStringSubmatch(host); found != nil {
-			port, _ := strconv.Atoi(found[1])
-			ports = append(ports, port)
-		}
-	}
-	return ports, rows.Err()
+	return ports(ctx, admin, "select host from information_schema.processlist where id in ("+strings.Join(ids, ", ")+") or state in ('User lock', 'Waiting for table metadata lock')")
+}
+
+func (mysqlDialect) connected(ctx context.Context, admin *sql.DB) ([]int, error) {
+	return ports(ctx, admin, "select host from information_schema.processlist")
 }
 
 func (mysqlDialect) within(s Store, tx *sql.Tx) driver.Tx { return s.(*mysql.Store).Tx(tx) }

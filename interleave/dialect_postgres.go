@@ -49,20 +49,12 @@ func (postgresDialect) changeRules() string {
 	return "update fairlead_rules set version = version + 1"
 }
 
-func (postgresDialect) waiting(ctx context.Context, admin *sql.DB) (ports []int, err error) {
-	rows, err := admin.QueryContext(ctx, "select client_port from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var port int
-		if err := rows.Scan(&port); err != nil {
-			return nil, err
-		}
-		ports = append(ports, port)
-	}
-	return ports, rows.Err()
+func (postgresDialect) waiting(ctx context.Context, admin *sql.DB) ([]int, error) {
+	return ports(ctx, admin, "select client_port from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+}
+
+func (postgresDialect) connected(ctx context.Context, admin *sql.DB) ([]int, error) {
+	return ports(ctx, admin, "select client_port from pg_stat_activity where datname = current_database()")
 }
 
 func (postgresDialect) within(s Store, tx *sql.Tx) driver.Tx { return s.(*postgres.Store).SQLTx(tx) }

@@ -76,7 +76,7 @@ func ParseOrder(text string) (Order, error) {
 	return o, nil
 }
 
-// serial are the orders in which one actor acts after the other.
+// serial returns the orders in which one actor acts after the other.
 func serial() [2]Order {
 	return [2]Order{
 		{{Actor: 0, Steps: toTheEnd}, {Actor: 1, Steps: toTheEnd}},
@@ -85,12 +85,17 @@ func serial() [2]Order {
 }
 
 // switches returns the orders of two actors that need the given numbers of round trips, with
-// at most two switches, or at most three.
-func switches(steps [2]int, most int) iter.Seq[Order] {
+// at most two switches, or at most three. It leaves out those in which an actor stops after an
+// inert step: they are the same as those in which it stops before.
+func switches(steps [2]int, inert [2][]bool, most int) iter.Seq[Order] {
+	skips := func(actor, step int) bool { return step <= len(inert[actor]) && inert[actor][step-1] }
 	return func(yield func(Order) bool) {
 		for first := range 2 {
 			second := 1 - first
 			for i := 1; i < steps[first]; i++ {
+				if skips(first, i) {
+					continue
+				}
 				if !yield(Order{{Actor: first, Steps: i}, {Actor: second, Steps: toTheEnd}, {Actor: first, Steps: toTheEnd}}) {
 					return
 				}

@@ -42,6 +42,17 @@ func Pairs() (pairs []Pair) {
 	return pairs
 }
 
+// Named returns the pair with a name, which may name the actors in either order.
+func Named(name string) (Pair, error) {
+	for _, pair := range Pairs() {
+		swapped := Pair{pair.Subject, [2]*Actor{pair.Actors[1], pair.Actors[0]}}
+		if name == pair.String() || name == swapped.String() {
+			return pair, nil
+		}
+	}
+	return Pair{}, fmt.Errorf("there is no pair %q", name)
+}
+
 // An Outcome is what the orders of a pair led to.
 type Outcome struct {
 	Orders   int
@@ -67,7 +78,7 @@ func (f Finding) String() string {
 func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, error) {
 	var o Outcome
 	var want [2]*take
-	steps := [2]int{}
+	steps, inert := [2]int{}, [2][]bool{}
 	for i, order := range serial() {
 		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
 		if err != nil {
@@ -75,6 +86,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 		}
 		want[i] = t
 		o.add(t)
+		inert[i] = t.inert[i] // of the actor that acts first
 		for a := range 2 {
 			steps[a] = max(steps[a], t.steps[a])
 		}
@@ -84,7 +96,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	}
 	accepted, rest := want[:], []*take(nil)
 	var orders []Order
-	for order := range switches(steps, most) {
+	for order := range switches(steps, inert, most) {
 		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
 		if err != nil {
 			return o, err
@@ -103,7 +115,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	}
 	for i, t := range rest {
 		if what := judge(t, accepted); what != "" {
-			if e := excuse(pair, t, accepted); e != nil && t.broken() == "" {
+			if e := excuse(pair, t, accepted); e != nil {
 				o.except(e)
 				continue
 			}
@@ -125,7 +137,6 @@ func (s *Stage) exploreDeaths(ctx context.Context, pair Pair, steps int, o *Outc
 	if err != nil {
 		return err
 	}
-	nothing := Actor{Do: func(*cue) string { return "ok" }}
 	alone, err := s.playUnless(ctx, pair.Subject, [2]*Actor{&nothing, pair.Actors[1]}, serial()[0], dead)
 	if err != nil {
 		return err
@@ -145,9 +156,14 @@ func (s *Stage) exploreDeaths(ctx context.Context, pair Pair, steps int, o *Outc
 		if what == "" && !pair.Actors[0].Steps {
 			what = judge(t, accepted)
 		}
-		if what != "" && (t.broken() != "" || excuse(pair, t, accepted) == nil) {
-			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+		if what == "" {
+			continue
 		}
+		if e := excuse(pair, t, accepted); e != nil {
+			o.except(e)
+			continue
+		}
+		o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
 	}
 	return nil
 }
@@ -169,8 +185,16 @@ func (o *Outcome) add(t *take) {
 	}
 }
 
-// broken returns what is wrong with a take regardless of its order.
+// broken returns the rule that a take breaks in any order, or an empty text.
 func (t *take) broken() string {
+	if what := t.wrong(); what != "" {
+		return what
+	}
+	return t.drift
+}
+
+// wrong returns the broken rule unless an exception may explain it.
+func (t *take) wrong() string {
 	if t.problem != "" {
 		return t.problem
 	}

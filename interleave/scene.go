@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -40,11 +41,11 @@ type scene struct {
 	mu           sync.Mutex
 	labels       map[int64]string
 	fences       map[int64]int64 // job → the largest fence under which it was claimed
-	acknowledged []int64         // jobs that callers believe to be stored
+	acknowledged []int64         // jobs whose Enqueue has succeeded
 	problems     []string        // contradictions that an actor itself has observed
 }
 
-// acknowledge records a job that a caller believes to be stored.
+// acknowledge records a job whose Enqueue has succeeded.
 func (s *scene) acknowledge(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,12 +140,15 @@ func (s *scene) join(name string, lease time.Duration) (fairlead.NodeID, error) 
 
 // claim lets the holder claim one job, and labels its fence.
 func (s *scene) claim(scope *driver.Scope) (*fairlead.Job, error) {
-	jobs, err := s.store.Claim(s.ctx, driver.Claim{Node: s.holder, Scope: scope, Max: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) != 1 {
-		return nil, fmt.Errorf("claimed %d jobs, want one", len(jobs))
+	var jobs []*fairlead.Job
+	for begin := time.Now(); len(jobs) == 0; { // a loop of a store may hold the job for a moment
+		var err error
+		if jobs, err = s.store.Claim(s.ctx, driver.Claim{Node: s.holder, Scope: scope, Max: 1}); err != nil {
+			return nil, err
+		}
+		if time.Since(begin) > patience.Limit {
+			return nil, errors.New("there is no job to claim")
+		}
 	}
 	s.label("fence of "+s.labelOf(jobs[0].ID), jobs[0].Fence)
 	s.leases(jobs[0])
@@ -193,18 +197,28 @@ const died = "died"
 // busy is the result of an actor that was told to try again.
 const busy = "busy"
 
-// verdict returns the result of a call without an answer.
+// verdict returns the result of a call without an answer. The text of an error follows on a
+// line of its own: it belongs into scripts, but results are compared without it.
 func verdict(err error) string {
 	if err == nil {
 		return "ok"
 	}
 	for _, v := range verdicts {
 		if errors.Is(err, v.err) {
-			return v.text
+			return v.text + "\n" + err.Error()
 		}
 	}
 	return "error: " + err.Error()
 }
+
+// bare returns a result without the text of its error.
+func bare(result string) string {
+	result, _, _ = strings.Cut(result, "\n")
+	return result
+}
+
+// told returns a result in one line.
+func told(result string) string { return strings.ReplaceAll(result, "\n", ": ") }
 
 // answered returns the result of a call with an answer.
 func answered(err error, answer string) string {

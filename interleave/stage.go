@@ -132,7 +132,7 @@ func (s *Stage) Play(ctx context.Context, subject *Subject, actors [2]*Actor, or
 	return s.playUnless(ctx, subject, actors, order, -1)
 }
 
-// playUnless is Play, but does not repeat what the given actor does: its process is dead.
+// playUnless plays like Play, but does not repeat the operation of the dead actor.
 func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Actor, order Order, dead int) (*take, error) {
 	sc, err := s.scene(ctx, subject)
 	if err != nil {
@@ -145,27 +145,32 @@ func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Act
 	if err := s.settleDown(ctx, sc, t, actors, dead); err != nil {
 		return t, err
 	}
-	if t.state, err = sc.state(ctx); err != nil {
+	problem, err := sc.check(ctx)
+	if err != nil {
 		return t, err
 	}
-	problem, err := sc.check(ctx)
 	if t.problem == "" {
 		t.problem = problem
 	}
 	if len(sc.problems) > 0 && t.problem == "" {
 		t.problem = strings.Join(sc.problems, "; ")
 	}
+	if t.drift, err = sc.recount(ctx); err != nil {
+		return t, err
+	}
+	t.state, err = sc.state(ctx)
 	return t, err
 }
 
-// settleDown repeats what was told to try again and what nodes repeat at every poll.
+// settleDown repeats operations that were busy and those that nodes repeat at every poll.
 func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*Actor, dead int) error {
 	for i, actor := range actors {
 		again := &cue{scene: sc, ctx: asNode(ctx), store: s.store}
 		again.caller = s.db.admin
 		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
-			t.results[i] = actor.Do(again)
-			t.script = append(t.script, s.performers[i].name+" tries again: "+t.results[i])
+			result := actor.Do(again)
+			t.results[i] = bare(result)
+			t.script = append(t.script, s.performers[i].name+" repeats: "+told(result))
 		}
 	}
 	const rounds = 2 // what one round leaves behind, the next one finds
@@ -176,11 +181,30 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 			}
 			again := &cue{scene: sc, ctx: asNode(ctx), store: s.store, caller: s.db.admin}
 			more := actor.Do(again)
-			t.results[i] = combined(t.results[i], more)
-			t.script = append(t.script, s.performers[i].name+" is repeated: "+more)
+			t.results[i] = combined(t.results[i], bare(more))
+			t.script = append(t.script, s.performers[i].name+" is repeated: "+told(more))
 		}
 	}
-	_, err := s.store.Promote(asNode(ctx), 100)
+	return s.follow(ctx, sc)
+}
+
+// follow does what the loops of nodes do with the subject sooner or later. An operation that
+// finds a batch or a sweep locked leaves the rest to them.
+func (s *Stage) follow(ctx context.Context, sc *scene) error {
+	ctx = asNode(ctx)
+	if sc.batch != 0 {
+		if err := conduct(ctx, s.store, sc.batch); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+			return err
+		}
+	}
+	if sc.sweep != 0 {
+		for range 2 {
+			if err := sweep.Steer(ctx, s.store, sc.sweep); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	_, err := s.store.Promote(ctx, 100)
 	return err
 }
 
@@ -230,12 +254,19 @@ func (s *scene) check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	drift, err := s.store.Verify(asNode(ctx))
-	for _, d := range drift {
-		problems = append(problems, fmt.Sprintf("%s %s counts %d, found %d", d.Scope, s.neutral(d.Name), d.Counted, d.Found))
-	}
 	slices.Sort(problems)
-	return strings.Join(problems, "; "), err
+	return strings.Join(problems, "; "), nil
+}
+
+// recount returns how limits and tallies of batches differ from a recount, which corrects them.
+func (s *scene) recount(ctx context.Context) (string, error) {
+	drift, err := s.store.Verify(asNode(ctx))
+	wrong := make([]string, len(drift))
+	for i, d := range drift {
+		wrong[i] = fmt.Sprintf("%s %s counts %d, found %d", d.Scope, s.neutral(d.Name), d.Counted, d.Found)
+	}
+	slices.Sort(wrong)
+	return strings.Join(wrong, "; "), err
 }
 
 // placesOf returns every job and every place of a job.
@@ -248,7 +279,7 @@ const placesOf = `
 	union all select 'waiting', id from fairlead_waiting
 	union all select 'done', id from fairlead_done`
 
-// broken returns rows that must not exist, and what is wrong with them.
+// broken returns rows that must not exist, each with the reason.
 const broken = `
 	select 'a key belongs to a job that is gone', cast(k.id as char(20))
 	from fairlead_jobkey k where not exists (select 1 from fairlead_job j where j.id = k.id)

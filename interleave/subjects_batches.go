@@ -3,6 +3,7 @@ package interleave
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -17,7 +18,7 @@ const (
 
 var taskKind = batch.TaskKind(targetType, batchType)
 
-// batchSubjects are batches of two tasks in each phase. Their job is the first task.
+// batchSubjects returns batches of two tasks in each phase. Their job is the first task.
 func batchSubjects() []Subject {
 	run, only := []Trait{hasJob, hasRun, hasBatch}, []Trait{hasBatch}
 	ended := append(run, hasEnded)
@@ -144,7 +145,7 @@ func (s *scene) rollBack() error {
 	return err
 }
 
-// batchActors are the operations on batches.
+// batchActors returns the operations on batches.
 func batchActors() []Actor {
 	on := []Trait{hasBatch}
 	act := func(do func(c *cue, batches *batch.Client) error) func(c *cue) string {
@@ -185,8 +186,8 @@ func batchActors() []Actor {
 // notGone returns the result of a loop that looks at something again and again: that it has
 // been deleted in the meantime is no news.
 func notGone(err error) string {
-	if v := verdict(err); v != "not found" {
-		return v
+	if errors.Is(err, fairlead.ErrNotFound) {
+		return "ok"
 	}
-	return "ok"
+	return verdict(err)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// jobSubjects are jobs in each state.
+// jobSubjects returns jobs in each state.
 func jobSubjects() []Subject {
 	return []Subject{
 		{"scheduled", []Trait{hasJob}, func(s *scene) error { return s.stored(notBefore(s.now().Add(time.Minute))) }},
@@ -64,7 +64,30 @@ func jobSubjects() []Subject {
 				return s.settled(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "no luck"})
 			}, s.aged)
 		}},
-		{"in a bulk", []Trait{hasJob, hasBulk}, func(s *scene) error { return s.run(func() error { return s.stored(keyed("k")) }, s.bulked) }},
+		{"ready in a paused queue", []Trait{hasPlain, hasJob, hasPause}, func(s *scene) error {
+			return s.run(func() error { return s.stored() }, s.paused)
+		}},
+		{"ready in a fair queue", []Trait{hasJob}, func(s *scene) error {
+			return s.run(s.fair, func() error { return s.next(forTenant("acme")) }, func() error { return s.stored(forTenant("globex")) })
+		}},
+		{"running next to another", []Trait{hasJob, hasRun, hasTwo}, func(s *scene) error {
+			return s.run(func() error { return s.leased(keyed("k")) }, func() error {
+				first := s.job
+				defer func() { s.job, s.other = first, s.job }()
+				return s.run(func() error { return s.next() }, func() (err error) {
+					s.job, err = s.claim(everything())
+					return err
+				})
+			})
+		}},
+		{"in a bulk", []Trait{hasJob, hasBulk}, func(s *scene) error {
+			return s.run(func() error { return s.stored(keyed("k")) }, s.bulked(bulk.Cancel))
+		}},
+		{"failed, in a bulk that retries", []Trait{hasJob, hasKey, hasEnded, hasBulk}, func(s *scene) error {
+			return s.run(func() error { return s.leased(keyed("k")) }, func() error {
+				return s.settled(fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "no luck"})
+			}, s.bulked(bulk.Retry), s.aged)
+		}},
 	}
 }
 
@@ -119,19 +142,31 @@ func (s *scene) capped() error {
 	return err
 }
 
-// bulked starts a bulk that cancels all jobs, and lets the holder run it.
-func (s *scene) bulked() error {
-	if err := s.later(time.Second); err != nil { // jobs created until now are older than the bulk
+// paused pauses the queue of all jobs.
+func (s *scene) paused() error {
+	return s.store.Pause(s.ctx, fairlead.Pause{Scope: fairlead.PauseQueue, Name: fairlead.DefaultQueue})
+}
+
+// fair lets the tenants of the queue share its starts.
+func (s *scene) fair() error {
+	return s.store.SetLimit(s.ctx, fairlead.Limit{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue, Order: fairlead.OrderFair})
+}
+
+// bulked starts a bulk that acts on all jobs, and lets the holder run it.
+func (s *scene) bulked(action bulk.Action) func() error {
+	return func() error {
+		if err := s.later(time.Second); err != nil { // jobs created until now are older than the bulk
+			return err
+		}
+		b, err := bulk.NewClient(s.store).Start(s.ctx, bulk.Bulk{Action: action, Reason: "enough", Filter: fairlead.Filter{Kinds: []string{kind}}})
+		if err != nil {
+			return err
+		}
+		s.bulk = b.ID
+		s.label("the bulk", b.ID)
+		s.other, err = s.claim(&driver.Scope{Kinds: []string{bulk.Kind}})
 		return err
 	}
-	b, err := bulk.NewClient(s.store).Start(s.ctx, bulk.Bulk{Action: bulk.Cancel, Reason: "enough", Filter: fairlead.Filter{Kinds: []string{kind}}})
-	if err != nil {
-		return err
-	}
-	s.bulk = b.ID
-	s.label("the bulk", b.ID)
-	s.other, err = s.claim(&driver.Scope{Kinds: []string{bulk.Kind}})
-	return err
 }
 
 // stepBulk carries out the bulk for the subject.

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// scheduleSubjects are schedules that are due, under each policy. Their job is an earlier run.
+// scheduleSubjects returns schedules that are due, under each policy. Their job is an earlier run.
 func scheduleSubjects() []Subject {
 	on, run := []Trait{hasSchedule}, []Trait{hasJob, hasRun, hasSchedule}
 	active := func(change func(*schedule.Schedule)) func(s *scene) error {
@@ -79,7 +79,7 @@ func tick(c *cue) error {
 	return err
 }
 
-// scheduleActors are the operations on schedules.
+// scheduleActors returns the operations on schedules.
 func scheduleActors() []Actor {
 	on := []Trait{hasSchedule}
 	act := func(do func(c *cue, schedules *schedule.Client) error) func(c *cue) string {

@@ -10,7 +10,7 @@ import (
 // itemKind is the kind of the items of sweeps.
 const itemKind = "item"
 
-// sweepSubjects are sweeps over a thousand items in each state. Their job is that of a shard.
+// sweepSubjects returns sweeps over a thousand items in each state. Their job is that of a shard.
 func sweepSubjects() []Subject {
 	on, run := []Trait{hasSweep}, []Trait{hasJob, hasRun, hasSweep}
 	running := func(s *scene) error { return s.run(s.swept, s.startSweep, s.steer, s.steer, s.leasedTask) }
@@ -57,7 +57,7 @@ func (s *scene) stopSweep() error {
 // steer does what nodes do with sweeps that are not at rest.
 func (s *scene) steer() error { return sweep.Steer(s.ctx, s.store, s.sweep) }
 
-// sweepActors are the operations on sweeps.
+// sweepActors returns the operations on sweeps.
 func sweepActors() []Actor {
 	on, run := []Trait{hasSweep}, []Trait{hasSweep, hasRun}
 	act := func(do func(c *cue, sweeps *sweep.Client) error) func(c *cue) string {
@@ -80,7 +80,7 @@ func sweepActors() []Actor {
 			_, err := s.Start(c.ctx, c.sweep, "ann")
 			return err
 		})},
-		{Name: "stop the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error {
+		{Name: "stop the sweep", On: on, Waits: true, Steps: true, Do: act(func(c *cue, s *sweep.Client) error {
 			_, err := s.Stop(c.ctx, c.sweep, "ann", "enough")
 			return err
 		})},
@@ -89,7 +89,7 @@ func sweepActors() []Actor {
 			return err
 		})},
 		{Name: "slow the sweep down", On: on, Waits: true, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Rate = 10 }) }},
-		{Name: "cut the sweep anew", On: on, Waits: true, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Shards = 3 }) }},
+		{Name: "split the sweep again", On: on, Waits: true, Do: func(c *cue) string { return c.putSweep(func(s *sweep.Sweep) { s.Shards = 3 }) }},
 		{Name: "delete the sweep", On: on, Waits: true, Do: act(func(c *cue, s *sweep.Client) error { return s.Delete(c.ctx, c.sweep) })},
 		{Name: "checkpoint", On: run, Waits: true, Do: checkpoint(func(*sweep.Checkpoint) {})},
 		{Name: "checkpoint with a failed item", On: run, Waits: true, Do: checkpoint(func(p *sweep.Checkpoint) {

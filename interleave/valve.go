@@ -54,8 +54,8 @@ type stop struct {
 type decision int
 
 const (
-	pass   decision = iota // it reaches the server
-	lose                   // it reaches the server, but the answer never reaches the client
+	pass   decision = iota // the round trip reaches the server
+	lose                   // the round trip reaches the server, but its answer is lost
 	refuse                 // the connection breaks first
 )
 

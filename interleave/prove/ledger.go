@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,9 +23,13 @@ import (
 
 // A ledger holds the results of all pairs on one database.
 type ledger struct {
-	file    string
-	entries map[string]entry
+	file       string
+	entries    map[string]entry
+	exceptions string // identifies the exceptions
 }
+
+// exceptionsFile has the exceptions. Changes of it invalidate few results.
+const exceptionsFile = "interleave/exceptions.go"
 
 // An entry is the result of one pair.
 type entry struct {
@@ -30,11 +38,20 @@ type entry struct {
 	Blocked  int            `json:"blocked"`
 	Excepted map[string]int `json:"excepted,omitempty"`
 	Findings []string       `json:"findings,omitempty"`
+
+	Bystanders bool `json:"bystanders,omitempty"` // the pair was not played, because neither actor changes anything
+
+	Exceptions string `json:"exceptions"` // identifies the exceptions with which the pair was played
 }
 
-// openLedger reads the results that were stored for the current code.
-func openLedger(database string) (*ledger, error) {
-	state, err := fingerprint()
+// openLedger reads the results that were stored for the current code. Those that needed an
+// exception, or lacked one, are left out if the exceptions have changed since.
+func openLedger(database string, switches int) (*ledger, error) {
+	state, err := fingerprint(database)
+	if err != nil {
+		return nil, err
+	}
+	exceptions, err := os.ReadFile(exceptionsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +59,10 @@ func openLedger(database string) (*ledger, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	l := &ledger{file: filepath.Join(dir, database+".jsonl"), entries: map[string]entry{}}
+	l := &ledger{
+		file: filepath.Join(dir, fmt.Sprintf("%s-%d.jsonl", database, switches)), entries: map[string]entry{},
+		exceptions: fmt.Sprintf("%x", sha256.Sum256(exceptions))[:16],
+	}
 	file, err := os.Open(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -57,6 +77,9 @@ func openLedger(database string) (*ledger, error) {
 		var e entry
 		if json.Unmarshal(lines.Bytes(), &e) == nil { // the last line may have been cut off
 			l.entries[e.Pair] = e
+			if e.Exceptions != l.exceptions && (len(e.Excepted) > 0 || len(e.Findings) > 0) {
+				delete(l.entries, e.Pair)
+			}
 		}
 	}
 	return l, lines.Err()
@@ -64,6 +87,7 @@ func openLedger(database string) (*ledger, error) {
 
 // add stores the result of a pair.
 func (l *ledger) add(e entry) (err error) {
+	e.Exceptions = l.exceptions
 	l.entries[e.Pair] = e
 	file, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -76,25 +100,34 @@ func (l *ledger) add(e entry) (err error) {
 	return errors.Join(err, file.Close())
 }
 
-// fingerprint identifies the code that the results depend on: everything but tests, the
-// service, the console, the command line and measurements.
-func fingerprint() (string, error) {
+// stores are the directories of the stores.
+var stores = []string{"postgres", "mysql", "sqlite"}
+
+// fingerprint identifies the code that the results on a database depend on: everything but
+// tests, the other databases, the service, the console, the command line and measurements.
+func fingerprint(database string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
+			if slices.Contains(stores, path) && path != database {
+				return fs.SkipDir
+			}
 			if slices.Contains([]string{".git", "bin", "docs", "console", "server", "cmd", "bench", "tests", "tools", "sim", "deploy", "examples", "storetest", "api"}, path) {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if ext := filepath.Ext(path); ext != ".go" && ext != ".sql" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "interleave/prove/") {
+		if ext := filepath.Ext(path); ext != ".go" && ext != ".sql" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "interleave/prove/") || path == exceptionsFile {
 			return nil
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
+			return err
+		}
+		if content, err = withoutComments(path, content); err != nil {
 			return err
 		}
 		fmt.Fprintf(sum, "%s %d\n", path, len(content))
@@ -104,9 +137,29 @@ func fingerprint() (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), err
 }
 
+// withoutComments returns the code of a file, which results depend on.
+func withoutComments(path string, content []byte) ([]byte, error) {
+	var code bytes.Buffer
+	if filepath.Ext(path) == ".sql" {
+		for line := range bytes.Lines(content) {
+			if !bytes.HasPrefix(line, []byte("--")) {
+				code.Write(line)
+			}
+		}
+		return code.Bytes(), nil
+	}
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, path, content, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	err = printer.Fprint(&code, files, parsed)
+	return code.Bytes(), err
+}
+
 // prove plays all pairs on a database that have no result yet.
 func prove(ctx context.Context, database string, o options) (*ledger, error) {
-	l, err := openLedger(database)
+	l, err := openLedger(database, o.switches)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +183,27 @@ func prove(ctx context.Context, database string, o options) (*ledger, error) {
 		return l, err
 	}
 	told := time.Now()
+	bystanders := map[string]map[string]bool{}
 	for i, pair := range left {
-		outcome, err := stage.Explore(ctx, pair, 2)
+		subject := pair.Subject.Name
+		if bystanders[subject] == nil {
+			if bystanders[subject], err = stage.Bystanders(ctx, pair.Subject); err != nil {
+				return l, errors.Join(err, end())
+			}
+		}
+		if bystanders[subject][pair.Actors[0].Name] && bystanders[subject][pair.Actors[1].Name] {
+			if err := l.add(entry{Pair: pair.String(), Bystanders: true}); err != nil {
+				return l, errors.Join(err, end())
+			}
+			continue
+		}
+		outcome, err := stage.Explore(ctx, pair, o.switches)
+		if err != nil && ctx.Err() == nil {
+			// The actors are stuck, or the store has failed: a new stage plays the other pairs.
+			outcome.Findings = append(outcome.Findings, interleave.Finding{Pair: pair, What: err.Error()})
+			_ = end()
+			stage, end, err = open(ctx, database)
+		}
 		if err != nil {
 			return l, errors.Join(err, end())
 		}

@@ -40,15 +40,18 @@ var titles = map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB"}
 // counts writes how much was played on each database.
 func counts(b *strings.Builder, results map[string]*ledger) {
 	all := len(interleave.Pairs())
-	b.WriteString("\n## Results\n\n| Database | Pairs | Orders | Orders in which one waited for a lock | Explained by an exception | Unexplained |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "\n## Results\n\nThere are %d pairs.\n\n| Database | Pairs played | Pairs of bystanders | Pairs left | Orders | Blocked | Explained by an exception | Unexplained |\n|---|---|---|---|---|---|---|---|\n", all)
 	for _, database := range []string{"postgres", "mysql"} {
 		l := results[database]
 		if l == nil {
 			continue
 		}
 		var sum entry
-		excepted, findings := 0, 0
+		excepted, findings, bystanders := 0, 0, 0
 		for _, e := range l.entries {
+			if e.Bystanders {
+				bystanders++
+			}
 			sum.Orders += e.Orders
 			sum.Blocked += e.Blocked
 			findings += len(e.Findings)
@@ -56,7 +59,8 @@ func counts(b *strings.Builder, results map[string]*ledger) {
 				excepted += n
 			}
 		}
-		fmt.Fprintf(b, "| %s | %d of %d | %d | %d | %d | %d |\n", titles[database], len(l.entries), all, sum.Orders, sum.Blocked, excepted, findings)
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n",
+			titles[database], len(l.entries)-bystanders, bystanders, all-len(l.entries), sum.Orders, sum.Blocked, excepted, findings)
 	}
 }
 

@@ -69,7 +69,7 @@ func fresh(ctx context.Context, user, adminURL string, create, drop func(ctx con
 	if err := create(ctx, adminURL, name); err != nil {
 		return "", nil, fmt.Errorf("testdb: create database %s: %w", name, err)
 	}
-	background := context.WithoutCancel(ctx) // that of a test is cancelled before its cleanups run
+	background := context.WithoutCancel(ctx) // the context of a test is cancelled before its cleanups run
 	return database.String(), func() error {
 		ctx, cancel := context.WithTimeout(background, dropTimeout)
 		defer cancel()
