@@ -7,9 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// TestPagesFitTheirScreens checks what a page that fits may still get wrong: texts of pictures
-// that grow and shrink with the screen, titles next to what leads to them, and wide tables
-// whose rows lose their names.
+// TestPagesFitTheirScreens checks the layout of pages on phones and on large screens: the size
+// of labels in charts, the position of titles, and the row names of tables that scroll.
 func TestPagesFitTheirScreens(t *testing.T) {
 	tier.Long(t, "looks at a demo that has run for a while")
 	t.Parallel()
@@ -27,7 +26,7 @@ func TestPagesFitTheirScreens(t *testing.T) {
 			const [title, text] = [...document.querySelectorAll(".empty h2, .empty p")].map(e => e.getBoundingClientRect());
 			return Math.abs(title.left + title.right - text.left - text.right) < 2;
 		})()`},
-		"texts of a picture do not grow with it":   {wall, "/runs", `[...document.querySelectorAll("#runs-chart text")].every(e => e.getBoundingClientRect().height < 18)`},
+		"labels of a chart do not grow with it":   {wall, "/runs", `[...document.querySelectorAll("#runs-chart text")].every(e => e.getBoundingClientRect().height < 18)`},
 		"times of a timeline do not grow with it":  {wall, "/jobs/1", `[...document.querySelectorAll(".timeline th.bars text")].every(e => e.getBoundingClientRect().height < 20)`},
 		"a row of jobs has the height of its text": {wide, "/jobs?state=succeeded", `document.querySelector("[data-row]").getBoundingClientRect().height < 42`},
 		"a row keeps its name while its table is scrolled": {phone, "/schedules", `(() => {
