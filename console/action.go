@@ -33,6 +33,10 @@ type action struct {
 // DoLabel returns the label of the submit button.
 func (a *action) DoLabel() string { return cmp.Or(a.Button, a.Title) }
 
+// Cancels reports whether the action cancels something. The button that leaves its form is
+// then called Close: two buttons called Cancel would be a trap.
+func (a *action) Cancels() bool { return strings.HasPrefix(a.Title, "Cancel") }
+
 // done is the result of an action.
 type done struct {
 	Notice string // message on the next page

@@ -123,8 +123,8 @@ func (v *visit) BulkBar(b *fairleadv1.Bulk) segmented {
 	return segmented{
 		Label: v.T("%s of %s jobs processed", v.Num(met), v.Num(whole)),
 		Segments: segments(whole,
-			segment{Tone: "good", Name: v.T("Changed"), N: b.GetDone()},
-			segment{Tone: "held", Name: v.T("Unchanged"), N: b.GetMissed()},
+			segment{Tone: "good", Name: v.T("Changed jobs"), N: b.GetDone()},
+			segment{Tone: "held", Name: v.T("Unchanged jobs"), N: b.GetMissed()},
 		),
 	}
 }

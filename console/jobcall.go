@@ -34,6 +34,21 @@ type httpMessage struct {
 // Took returns the duration of the call.
 func (c *httpCall) Took() time.Duration { return time.Duration(c.DurationMS) * time.Millisecond }
 
+// FailureClass names a class of failed calls. A class of a newer node keeps its name.
+func (v *visit) FailureClass(class string) string {
+	switch class {
+	case "connect":
+		return v.T("connection failed")
+	case "timeout":
+		return v.T("timed out")
+	case "canceled":
+		return v.T("call aborted")
+	case "status":
+		return v.T("unsuccessful status")
+	}
+	return class
+}
+
 // Names returns the sorted names of the headers.
 func (m httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers)) }
 

@@ -14,6 +14,7 @@ type jobTimeline struct {
 	Stamps  []stamp
 	Folds   []stretch // parts of the axis that are not to scale
 	Earlier bool      // whether earlier attempts are left out
+	Exact   bool      // whether times have milliseconds
 }
 
 // timelineRow is a step in the life of a job. Its level is its depth below the job.
@@ -60,7 +61,7 @@ func (v *visit) timelineOf(p *jobPage, attempts []*fairleadv1.Attempt) *jobTimel
 	if len(axis) == 0 {
 		return nil
 	}
-	t := &jobTimeline{Rows: []timelineRow{v.originRow(p, axis)}, Stamps: v.stamps(axis)}
+	t := &jobTimeline{Rows: []timelineRow{v.originRow(p, axis)}, Stamps: v.stamps(axis), Exact: isShort(axis)}
 	runs := 0
 	for _, s := range axis {
 		if s.Folded {
@@ -110,7 +111,7 @@ func (v *visit) originRow(p *jobPage, axis []stretch) timelineRow {
 func (v *visit) attemptRows(p *jobPage, axis []stretch, s stretch) []timelineRow {
 	row := timelineRow{Level: 1, Name: v.T("Attempt %s", v.Num(s.Run)), Detail: v.StateName(s.What), From: s.From, To: s.To}
 	if s.Reason != "" {
-		row.Detail += " (" + v.StateName(s.Reason) + ")"
+		row.Detail = v.T("%s (%s)", row.Detail, v.StateName(s.Reason))
 	}
 	if s.Node != 0 {
 		row.Detail += " · " + v.T("on %s", nodeName(p.nodes, s.Node))
@@ -155,7 +156,7 @@ func (v *visit) callRow(axis []stretch, call *httpCall) timelineRow {
 		row.Detail = v.T("no response")
 	}
 	if call.Class != "" {
-		row.Detail, tone = row.Detail+" · "+call.Class, "bad"
+		row.Detail, tone = row.Detail+" · "+v.FailureClass(call.Class), "bad"
 	}
 	bar := barOf(axis, row.From, row.To)
 	bar.Tone, bar.Title = tone, v.stretchTitle(row.Name, row.From, row.To)
@@ -258,7 +259,7 @@ func (v *visit) waitName(job *fairleadv1.Job, what string) string {
 
 // stretchTitle describes a part of a timeline.
 func (v *visit) stretchTitle(name string, from, to time.Time) string {
-	return strings.Join([]string{name + ", " + v.Dur(to.Sub(from)), v.clock(from) + " – " + v.clock(to)}, "\n")
+	return strings.Join([]string{name + ", " + v.Dur(to.Sub(from)), v.exactClock(from) + " – " + v.exactClock(to)}, "\n")
 }
 
 func latest(a, b time.Time) time.Time {

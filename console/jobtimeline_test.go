@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -80,6 +82,23 @@ func TestATimelineShowsOriginWaitsAttemptsCallsAndAnswer(t *testing.T) {
 	v.Now = noon.Add(time.Minute)
 	if told := rowsTold(v.timelineOf(p, failed)); !strings.Contains(told, "2 Waiting for the callback 41s+19s\n1 Time until the answer deadline 1m0s+1h59m0s\n") || strings.Contains(told, "Answer ") || strings.Contains(told, "End") {
 		t.Errorf("while it waits:\n%s", told)
+	}
+}
+
+func TestAShortTimelineHasMilliseconds(t *testing.T) {
+	r := newRig(t, false, nil)
+	v := r.console.visit(httpRequest(r), &viewer{Role: "operator"})
+	v.Now = noon.Add(time.Hour)
+	for _, c := range []struct {
+		took time.Duration
+		end  string
+	}{{127 * time.Millisecond, "12:00:00.127"}, {10 * time.Second, "12:00:10"}} {
+		ended := timestamppb.New(noon.Add(c.took))
+		p := &jobPage{Job: &fairleadv1.Job{Id: 7, State: "succeeded", CreatedAt: after(0), NotBefore: after(0), StartedAt: after(0), FinishedAt: ended, Attempt: 1, Fence: 1, Node: 1}}
+		got := v.timelineOf(p, nil)
+		if end := got.Stamps[len(got.Stamps)-1].Text; end != c.end || got.Exact != (c.took < 10*time.Second) {
+			t.Errorf("a job of %v ends at %s (exact: %v), want %s", c.took, end, got.Exact, c.end)
+		}
 	}
 }
 

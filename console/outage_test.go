@@ -88,7 +88,7 @@ func TestAFormIsKeptWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	page, _ := r.sent(503, path, form, "lang", "en")
 	r.shows(page, "the change may or may not have been saved", "Submit again", `name="args" value="{&#34;typed&#34;:&#34;with care&#34;}"`)
 	again, _ := r.sent(503, path, hiddenFields(page), "lang", "zh")
-	r.shows(again, "重新发送", "with care")
+	r.shows(again, "重新提交", "with care")
 
 	r.outage.away.Store(false)
 	_, answer := r.sent(303, path, hiddenFields(again))

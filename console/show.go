@@ -104,6 +104,11 @@ func (v *visit) When(value any, zones ...string) template.HTML {
 	return v.timeElement(at, v.clock(at), zones)
 }
 
+// WhenExactly formats a time like When, but to the millisecond.
+func (v *visit) WhenExactly(at time.Time) template.HTML {
+	return v.timeElement(at, v.exactClock(at), nil)
+}
+
 // Ago formats the distance of a time from now, in the past or the future.
 func (v *visit) Ago(value any, zones ...string) template.HTML {
 	at := moment(value)
@@ -145,6 +150,18 @@ func (v *visit) clock(at time.Time) string {
 		return local.Format("01-02 15:04:05")
 	}
 	return local.Format("2006-01-02 15:04")
+}
+
+// exactClock formats a time like clock, but to the millisecond.
+func (v *visit) exactClock(at time.Time) string {
+	local, today := at.In(v.Zone), v.Now.In(v.Zone)
+	switch {
+	case local.YearDay() == today.YearDay() && local.Year() == today.Year():
+		return local.Format("15:04:05.000")
+	case local.Year() == today.Year():
+		return local.Format("01-02 15:04:05.000")
+	}
+	return local.Format("2006-01-02 15:04:05.000")
 }
 
 func (v *visit) timeElement(at time.Time, words string, zones []string) template.HTML {

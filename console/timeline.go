@@ -95,18 +95,27 @@ type stamp struct {
 	End  bool // whether the text is right-aligned
 }
 
-// stampRoom is the minimum distance between times.
-const stampRoom = 90.0
+// stampRoom and exactRoom are the minimum distances between times, without and with milliseconds.
+const stampRoom, exactRoom = 90.0, 140.0
+
+// isShort reports whether an axis is so short that times need milliseconds to differ.
+func isShort(axis []stretch) bool {
+	return axis[len(axis)-1].To.Sub(axis[0].From) < 10*time.Second
+}
 
 // stamps returns labels for the start of each part of an axis, if there is room, and for its end.
 func (v *visit) stamps(axis []stretch) (all []stamp) {
-	last := -stampRoom
+	room, format := stampRoom, v.clock
+	if isShort(axis) {
+		room, format = exactRoom, v.exactClock
+	}
+	last := -room
 	for _, s := range axis {
-		if s.X-last >= stampRoom && s.X < timelineWidth-2*stampRoom {
-			all, last = append(all, stamp{X: s.X, Text: v.clock(s.From)}), s.X
+		if s.X-last >= room && s.X < timelineWidth-2*room {
+			all, last = append(all, stamp{X: s.X, Text: format(s.From)}), s.X
 		}
 	}
-	return append(all, stamp{X: timelineWidth, Text: v.clock(axis[len(axis)-1].To), End: true})
+	return append(all, stamp{X: timelineWidth, Text: format(axis[len(axis)-1].To), End: true})
 }
 
 // TimelineWidth returns the width of a timeline.

@@ -79,7 +79,11 @@ func (v *visit) timingList(english string) (text string, known bool) {
 			if !known {
 				return "", false
 			}
-			text = v.T("%s to %s", text, until)
+			if timeOrDay.MatchString(from) {
+				text = v.T("%s to %s", text, until)
+			} else { // names need no space in Chinese
+				text = v.T("%s through %s", text, until)
+			}
 		}
 		items = append(items, text)
 	}

@@ -15,7 +15,7 @@ func TestTimingsAreSaidInTheLanguageOfTheViewer(t *testing.T) {
 		"every 5 minutes (UTC)":                           "每 5 分钟（UTC）",
 		"at 02:30 every day (Europe/Paris)":               "每天 02:30（Europe/Paris）",
 		"at 06:00 and 18:00 every day (Etc/GMT+5)":        "每天 06:00、18:00（Etc/GMT+5）",
-		"at 12:05 on Monday to Friday (Europe/London)":    "星期一 至 星期五 12:05（Europe/London）",
+		"at 12:05 on Monday to Friday (Europe/London)":    "星期一至星期五 12:05（Europe/London）",
 		"at 00:00 on Monday and Wednesday":                "星期一、星期三 00:00",
 		"every 15 minutes from 09:00 to 17:59 on Sunday":  "星期日 09:00 至 17:59 每 15 分钟",
 		"on the 1st and the 15th of every month at 00:00": "每月 1 日、15 日 00:00",

@@ -23,6 +23,12 @@
     return getComputedStyle(probe).color;
   };
 
+  // A figure without neighbours has no line, so it is drawn as a point.
+  function alone(plot, series) {
+    const figures = plot.data[series];
+    return [...figures.keys()].filter(i => figures[i] != null && figures[i - 1] == null && figures[i + 1] == null);
+  }
+
   // Charts: an element with data-chart has [[times], [figures], …] in data-figures, and
   // the names of the series in data-series.
   const charts = new Map();
@@ -50,7 +56,7 @@
       scales: {x: {time: true, range: (_, low, high) => [Math.min(low, high - 120), high]}, y: {range: (_, low, high) => [0, Math.max(1, high * 1.15)]}},
       tzDate: at => uPlot.tzDate(new Date(at * 1000), zone),
       axes: [{...axis, size: 28, space: 76, values: (_, moments, __, ___, step) => moments.map(at => clock(at, step))}, {...axis, size: 44}],
-      series: [{}, ...names.map((name, i) => ({label: name, stroke: color("--chart-" + (i + 1)), width: 2, fill: i ? undefined : color("--chart-fill"), points: {show: false}}))],
+      series: [{}, ...names.map((name, i) => ({label: name, stroke: color("--chart-" + (i + 1)), width: 2, fill: i ? undefined : color("--chart-fill"), points: {show: false, filter: alone, size: 5, fill: color("--chart-" + (i + 1))}}))],
     }, data, element);
     charts.set(element, {plot, figures, width: element.clientWidth, height: element.clientHeight});
   }

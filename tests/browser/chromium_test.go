@@ -68,9 +68,10 @@ type look struct {
 }
 
 // looks lists the appearances for screenshots: both languages, in light and dark colours,
-// on a large and a small screen.
+// on a large, a small and a very large screen.
 var looks = []look{
 	{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
+	{width: 2560, height: 1300, lang: "en", dark: true},
 }
 
 // inEachLanguage runs a test for each language with its looks. A page is loaded once for

@@ -56,6 +56,21 @@ func every(t *tab, see func(path string)) (paths []string) {
 	return paths
 }
 
+// states returns what every does not reach: the list of the jobs of each state, the newest
+// job in each state, and a search.
+func states(t *tab) (paths []string) {
+	t.Helper()
+	for _, state := range []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"} {
+		list := "/jobs?state=" + state
+		t.visit(list)
+		paths = append(paths, list)
+		for _, href := range value[[]string](t, `[...document.querySelectorAll('[data-row]:first-child td:not(.pick) a[href*="/jobs/"]')].map(a => a.getAttribute("href"))`) {
+			paths = append(paths, strings.TrimPrefix(href, prefixOf(t)))
+		}
+	}
+	return append(paths, "/find?q=e")
+}
+
 func prefixOf(t *tab) string {
 	return value[string](t, `document.documentElement.dataset.prefix`)
 }
@@ -111,7 +126,7 @@ func TestEveryScreenIsSoundInEveryLook(t *testing.T) {
 	}
 	inEachLanguage(t, all, func(t *testing.T, looks []look) {
 		tab := open(t, url, looks[0])
-		paths := every(tab, func(path string) {
+		look := func(path string) {
 			for _, as := range looks {
 				where := fmt.Sprintf("%s, %s", path, as)
 				tab.show(as)
@@ -120,7 +135,13 @@ func TestEveryScreenIsSoundInEveryLook(t *testing.T) {
 				tab.quiet(where)
 			}
 			tab.show(looks[0])
-		})
+		}
+		paths := every(tab, look)
+		for _, path := range states(tab) {
+			tab.visit(path)
+			look(path)
+			paths = append(paths, path)
+		}
 		t.Logf("%d screens: %q", len(paths), paths)
 	})
 }
@@ -131,15 +152,16 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("make screenshots takes them")
 	}
 	url, _ := serve(t, ripeDemo(t), "--demo")
-	paths := every(open(t, url, wide), func(string) {})
+	first := open(t, url, wide)
+	paths := append(every(first, func(string) {}), states(first)...)
 	for _, as := range looks {
 		tab := open(t, url, as)
 		for _, path := range paths {
 			tab.visit(path)
 			beyond := true
 			picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &beyond}).Data
-			where, _, _ := strings.Cut(path, "?")
-			name := strings.Trim(strings.ReplaceAll(where, "/", "-"), "-")
+			name := strings.Trim(strings.NewReplacer("/", "-", "?state=", "-", "?q=", "-").Replace(path), "-")
+			name, _, _ = strings.Cut(name, "?")
 			if name == "" {
 				name = "overview"
 			}
