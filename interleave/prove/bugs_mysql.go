@@ -147,6 +147,36 @@ func mysqlBugs() []bug {
 			Pairs: []string{"orphaned: reap × lived"},
 		},
 	}
+	all = append(all, []bug{
+		{
+			Name: "A settlement does not compare its fence", Breaks: "A node that has lost its lease is refused.",
+			File:  "mysql/settle.go",
+			Was:   "if p == nil || !verdict.Current(s, p.state, p.fence) {",
+			Is:    "if p == nil {",
+			Pairs: []string{"orphaned: settle: fail × take over"},
+		},
+		{
+			Name: "A save does not compare its fence", Breaks: "A node that has lost its lease is refused.",
+			File:  "mysql/node.go",
+			Was:   "if p.fence != save.Fence {",
+			Is:    "if p.fence < save.Fence {",
+			Pairs: []string{"orphaned: save × take over"},
+		},
+		{
+			Name: "A checkpoint does not compare its fence", Breaks: "A node that has lost a shard does not move its mark.",
+			File:  sql + "sweep.sql",
+			Was:   "where r.id = ? and r.fence = ? and p.mark <= ?;",
+			Is:    "where r.id = ? and r.fence >= ? and p.mark <= ?;",
+			Pairs: []string{"a sweep with a running shard: take over the shard × checkpoint"},
+		},
+		{
+			Name: "A reaper does not compare the node of the run that it takes", Breaks: "A job is not taken from a live node.",
+			File:  "mysql/reap.go",
+			Was:   "if p.node != orphans[id] { // leased anew since",
+			Is:    "if p.node < 0 {",
+			Pairs: []string{"orphaned: reap × take over"},
+		},
+	}...)
 	for i := range all {
 		all[i].Database = "mysql"
 	}

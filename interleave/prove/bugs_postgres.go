@@ -167,6 +167,36 @@ func postgresBugs() []bug {
 			Pairs: []string{"stopping: cancel × settle: again", "running: cancel × settle: again"},
 		},
 	}
+	all = append(all, []bug{
+		{
+			Name: "A settlement does not compare its fence", Breaks: "A node that has lost its lease is refused.",
+			File:  sql + "settle.sql",
+			Was:   "where r.id = any (array[a.id]) and r.fence = a.fence\n    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, r.held,\n",
+			Is:    "where r.id = any (array[a.id])\n    returning r.id, a.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, r.held,\n",
+			Pairs: []string{"orphaned: settle: fail × take over"},
+		},
+		{
+			Name: "A release does not compare its fence", Breaks: "A node that has lost its lease is refused.",
+			File:  sql + "settle.sql",
+			Was:   "where r.id = any (array[a.id]) and r.fence = a.fence\n    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt - (",
+			Is:    "where r.id = any (array[a.id])\n    returning r.id, a.fence, r.node, r.started_at, r.lane, r.attempt - (",
+			Pairs: []string{"orphaned: settle: again × take over"},
+		},
+		{
+			Name: "A save does not compare its fence", Breaks: "A node that has lost its lease is refused.",
+			File:  sql + "settle.sql",
+			Was:   "update {{running}} set crashes = 0 where id = $1::bigint and fence = $2::bigint returning id",
+			Is:    "update {{running}} set crashes = 0 where id = $1::bigint and fence >= $2::bigint returning id",
+			Pairs: []string{"orphaned: save × take over"},
+		},
+		{
+			Name: "A checkpoint does not compare its fence", Breaks: "A node that has lost a shard does not move its mark.",
+			File:  sql + "sweep.sql",
+			Was:   "update {{running}} set crashes = 0 where id = $3::bigint and fence = $4::bigint returning id",
+			Is:    "update {{running}} set crashes = 0 where id = $3::bigint and fence >= $4::bigint returning id",
+			Pairs: []string{"a sweep with a running shard: take over the shard × checkpoint"},
+		},
+	}...)
 	for i := range all {
 		all[i].Database = "postgres"
 	}

@@ -4,6 +4,13 @@ package main
 func sharedBugs() []bug {
 	return []bug{
 		{
+			Name: "An answer to an earlier run counts", Breaks: "An answer belongs to the run that asked for it.",
+			Database: "postgres", File: "internal/verdict/answer.go",
+			Was:   "case at.Fence != answer.Fence || at.Fence == 0:",
+			Is:    "case at.Fence < answer.Fence || at.Fence == 0:",
+			Pairs: []string{"orphaned: answer: success × take over"},
+		},
+		{
 			Name: "A deletion does not compare what its caller has seen", Breaks: "A job that was retried is not deleted by a caller who saw it failed.",
 			Database: "postgres", File: "internal/sqlstore/operate.go",
 			Was:   "Action: verdict.ToDelete, Among: []fairlead.State{seen.State}, Fences: map[int64]int64{seen.ID: seen.Fence},",

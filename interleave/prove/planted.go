@@ -10,25 +10,24 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// A method tries to find a planted bug.
+// A method tries to find a planted bug. It returns what it has found, or an empty text.
 type method struct {
 	name string
-	// try returns what the method has found, or an empty text. The overlay has the bug.
-	try func(ctx context.Context, dir, overlay string, b *bug) (string, error)
+	try  func(ctx context.Context, b *bug, p *program) (string, error)
+	test bool // it needs the tests of the store, and not this program
 }
 
 // methods are those that look for planted bugs.
 func methods() []method {
 	return []method{
-		{"pairs", tryPairs},
-		{"contract", tryContract},
-		{"simulation", trySimulation},
+		{name: "pairs", try: tryPairs},
+		{name: "contract", try: tryContract, test: true},
+		{name: "simulation", try: trySimulation},
 	}
 }
 
@@ -52,7 +51,7 @@ func plant(ctx context.Context, match string, names []string) error {
 		return err
 	}
 	var errs []error
-	for i, b := range bugs() {
+	for _, b := range bugs() {
 		if !strings.Contains(b.title(), match) {
 			continue
 		}
@@ -65,7 +64,7 @@ func plant(ctx context.Context, match string, names []string) error {
 			if _, tried := trials.of(&b, state, m.name); tried || !slices.Contains(names, m.name) {
 				continue
 			}
-			found, err := b.tryWith(ctx, i, m)
+			found, err := b.tryWith(ctx, m)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -104,20 +103,12 @@ func (b *bug) state() (string, error) {
 }
 
 // tryWith plants a bug and tries a method.
-func (b *bug) tryWith(ctx context.Context, number int, m method) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(plantedDir, fmt.Sprintf("%s-%d", m.name, number)))
+func (b *bug) tryWith(ctx context.Context, m method) (string, error) {
+	p, err := b.build(ctx, m.test)
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	overlay, err := b.overlay(dir)
-	if err != nil {
-		return "", err
-	}
-	found, err := m.try(ctx, dir, overlay, b)
-	return found, errors.Join(err, os.RemoveAll(dir))
+	return m.try(ctx, b, p)
 }
 
 // planted returns the content of the file with the bug.
@@ -132,44 +123,13 @@ func (b *bug) planted() (string, error) {
 	return strings.Replace(string(content), b.Was, b.Is, 1), nil
 }
 
-// overlay writes the file with the bug, and the list that makes the compiler use it.
-func (b *bug) overlay(dir string) (string, error) {
-	content, err := b.planted()
-	if err != nil {
-		return "", err
-	}
-	at, err := filepath.Abs(b.File)
-	if err != nil {
-		return "", err
-	}
-	changed := filepath.Join(dir, filepath.Base(b.File))
-	if err := os.WriteFile(changed, []byte(content), 0o644); err != nil {
-		return "", err
-	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {at: changed}})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, list, 0o644)
-}
-
 // errNotTried means that a method is not tried on a bug.
 var errNotTried = errors.New("not tried")
 
 // tryPairs plays the pairs that may find a bug until one does.
-func tryPairs(ctx context.Context, dir, overlay string, b *bug) (string, error) {
-	if len(b.Pairs) == 0 {
-		return "", errNotTried
-	}
-	program := filepath.Join(dir, "prove")
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, "./interleave/prove")
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, output)
-	}
+func tryPairs(ctx context.Context, b *bug, p *program) (string, error) {
 	for _, pairs := range b.Pairs {
-		play := exec.CommandContext(ctx, program, "-database", b.Database, "-match", pairs, "-first")
-		output, err := play.Output()
+		output, stderr, err := p.run(ctx, "-database", b.Database, "-match", pairs, "-first")
 		var exit *exec.ExitError
 		switch {
 		case err == nil:
@@ -177,12 +137,12 @@ func tryPairs(ctx context.Context, dir, overlay string, b *bug) (string, error) 
 		case !errors.As(err, &exit):
 			return "", err
 		}
-		for line := range strings.Lines(string(output)) {
+		for line := range strings.Lines(output) {
 			if text, finding := strings.CutPrefix(line, findingPrefix); finding {
 				return strings.TrimSpace(text), nil
 			}
 		}
-		return "", fmt.Errorf("%w: %s", err, exit.Stderr)
+		return "", fmt.Errorf("%w: %s", err, stderr)
 	}
 	return "", nil
 }
@@ -191,9 +151,8 @@ func tryPairs(ctx context.Context, dir, overlay string, b *bug) (string, error) 
 var failedTest = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // tryContract runs the tests of the store, most of which are the tests of the contract.
-func tryContract(ctx context.Context, _, overlay string, b *bug) (string, error) {
-	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-short", "-failfast", "./"+b.Database)
-	output, err := test.CombinedOutput()
+func tryContract(ctx context.Context, _ *bug, p *program) (string, error) {
+	output, _, err := p.run(ctx, "-test.short", "-test.failfast", "-test.timeout=20m")
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -201,7 +160,7 @@ func tryContract(ctx context.Context, _, overlay string, b *bug) (string, error)
 	case !errors.As(err, &exit):
 		return "", err
 	}
-	failed := failedTest.FindAllStringSubmatch(string(output), -1)
+	failed := failedTest.FindAllStringSubmatch(output, -1)
 	if len(failed) == 0 {
 		return "", fmt.Errorf("%w: %s", err, output)
 	}
@@ -209,7 +168,7 @@ func tryContract(ctx context.Context, _, overlay string, b *bug) (string, error)
 }
 
 // trySimulation runs the simulation.
-func trySimulation(context.Context, string, string, *bug) (string, error) {
+func trySimulation(context.Context, *bug, *program) (string, error) {
 	return "", errNotTried
 }
 
