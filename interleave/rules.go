@@ -38,7 +38,7 @@ func (t tenure) ends(result string) string {
 		if t.later != 0 {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.problems = append(t.problems, fmt.Sprintf("a run of %s was told %q after a later claim of the job", t.labels[t.job.ID], bare(result)))
+			t.problems = append(t.problems, fmt.Sprintf("a run was told %q after a later claim of its job", bare(result)))
 		}
 	}
 	return result
@@ -59,7 +59,7 @@ func (s *scene) unheard(ctx context.Context) (problems []string, err error) {
 	for _, answer := range s.answers {
 		err := s.rows(ctx, fmt.Sprintf("select id from fairlead_waiting where id = %d and fence = %d", answer.ID, answer.Fence),
 			func([]string, []sql.NullString) {
-				problems = append(problems, "job "+s.labelOf(answer.ID)+" waits for an answer that was acknowledged")
+				problems = append(problems, "a job waits for an answer that was acknowledged")
 			})
 		if err != nil {
 			return nil, err

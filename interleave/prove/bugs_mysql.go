@@ -33,27 +33,6 @@ func mysqlBugs() []bug {
 			Pairs: []string{"due: cancel × promote"},
 		},
 		{
-			Name: "A ready job is read without a lock", Breaks: "A job is in one place.",
-			File:  sql + "operate.sql",
-			Was:   "where lane = ? and solo = ? and turn = ? and start_by = ? and id = ?\nfor update;",
-			Is:    "where lane = ? and solo = ? and turn = ? and start_by = ? and id = ?;",
-			Pairs: []string{"ready: cancel × claim"},
-		},
-		{
-			Name: "A retry reads the ended job without a lock", Breaks: "A job whose retry was acknowledged runs again.",
-			File:  sql + "operate.sql",
-			Was:   "from {{done}}\nwhere id = ?\nfor update;",
-			Is:    "from {{done}}\nwhere id = ?;",
-			Pairs: []string{"failed: retry × prune"},
-		},
-		{
-			Name: "An answer reads the waiting job without a lock", Breaks: "An answer that was acknowledged is kept.",
-			File:  sql + "operate.sql",
-			Was:   "retry_after from {{waiting}} where id = ? for update;",
-			Is:    "retry_after from {{waiting}} where id = ?;",
-			Pairs: []string{"overdue: answer: success × expire"},
-		},
-		{
 			Name: "Gates are not locked while they admit", Breaks: "No gate admits more jobs than it has places.",
 			File:  "mysql/gate_admit.go",
 			Was:   "return gates, t.insert(ctx, t.sql.LockGates, &wanted)",
@@ -62,19 +41,17 @@ func mysqlBugs() []bug {
 		},
 		{
 			Name: "An admission forgets a gate whose parked job is locked", Breaks: "A parked job is admitted when its gate has a place.",
-			File: "mysql/gate_admit.go",
-			Was:  "case slices.Contains(busy, id):",
-			Is:   "case slices.Contains(busy, -id):",
-			Pairs: []string{
-				"parked: set the priority × widen the gate", "parked: move to another queue × widen the gate", "parked: reschedule to now × widen the gate", "parked: delete × widen the gate",
-			},
+			File:  "mysql/gate_admit.go",
+			Was:   "case slices.Contains(busy, id):",
+			Is:    "case slices.Contains(busy, -id):",
+			Pairs: []string{"parked: retry × widen the gate"},
 		},
 		{
 			Name: "A claim counts a cap without locking it", Breaks: "No cap is ever exceeded.",
 			File:  sql + "claim_limits.sql",
 			Was:   "where id in ({{ids}})\norder by id\nfor update {{wait}};",
 			Is:    "where id in ({{ids}}) -- {{wait}}\norder by id;",
-			Pairs: []string{"at a cap: claim × claim all", "at a cap: claim × raise the cap"},
+			Pairs: []string{"two ready at a cap: claim × claim all", "two ready at a cap: claim × raise the cap"},
 		},
 		{
 			Name: "Due schedules are not locked", Breaks: "Each due instant has one run.",
@@ -130,7 +107,7 @@ func mysqlBugs() []bug {
 			File:  sql + "sweep.sql",
 			Was:   "from {{sweep}} force index (primary) where id = ? for update;",
 			Is:    "from {{sweep}} force index (primary) where id = ?;",
-			Pairs: []string{"a new sweep: start the sweep × slow the sweep down", "a sweep with a running shard: stop the sweep × slow the sweep down"},
+			Pairs: []string{"a new sweep: start the sweep × delete the sweep", "a starting sweep: steer the sweep × stop the sweep"},
 		},
 		{
 			Name: "A step of a bulk does not lock it", Breaks: "A bulk counts each of its jobs once.",
@@ -148,6 +125,34 @@ func mysqlBugs() []bug {
 		},
 	}
 	all = append(all, []bug{
+		{
+			Name: "Two nodes promote the same job", Breaks: "A job is in one place.",
+			File:  sql + "keep.sql",
+			Was:   "where not_before <= ?\norder by not_before, id\nlimit ?\nfor update skip locked;",
+			Is:    "where not_before <= ?\norder by not_before, id\nlimit ?;",
+			Pairs: []string{"due: promote × promote", "due: reschedule × promote"},
+		},
+		{
+			Name: "Two nodes end the same wait", Breaks: "A wait ends once.",
+			File:  sql + "keep.sql",
+			Was:   "held, deadline, retry_after\nfrom {{waiting}} force index (primary)\nwhere id in ({{ids}})\nfor update skip locked;",
+			Is:    "held, deadline, retry_after\nfrom {{waiting}} force index (primary)\nwhere id in ({{ids}});",
+			Pairs: []string{"overdue: expire × expire", "overdue: cancel × expire"},
+		},
+		{
+			Name: "Prune removes jobs that another transaction has locked", Breaks: "A job whose retry was acknowledged runs again.",
+			File:  sql + "keep.sql",
+			Was:   "select id, flags from {{job}} force index (primary) where id in ({{ids}}) for update skip locked;",
+			Is:    "select id, flags from {{job}} force index (primary) where id in ({{ids}});",
+			Pairs: []string{"failed: retry × prune", "failed: delete × prune"},
+		},
+		{
+			Name: "A job of a claim that came too late counts as crashed", Breaks: "A job that did not start has no failed attempt.",
+			File:  "mysql/reap.go",
+			Was:   "orphan.Late = n.held != nil && !slices.Contains(",
+			Is:    "orphan.Late = n.held == nil && !slices.Contains(",
+			Pairs: []string{"ready: claim as the holder × leave"},
+		},
 		{
 			Name: "A settlement does not compare its fence", Breaks: "A node that has lost its lease is refused.",
 			File:  "mysql/settle.go",

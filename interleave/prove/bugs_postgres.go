@@ -76,7 +76,7 @@ func postgresBugs() []bug {
 			Was:  "where id = $1::bigint for no key update;",
 			Is:   "where id = $1::bigint;",
 			Pairs: []string{
-				"a new sweep: start the sweep × slow the sweep down", "a sweep with a running shard: stop the sweep × slow the sweep down", "a sweep with a running shard: steer the sweep × stop the sweep",
+				"a new sweep: start the sweep × delete the sweep", "a starting sweep: steer the sweep × stop the sweep", "a sweep with a running shard: stop the sweep × retry items",
 			},
 		},
 		{
@@ -127,9 +127,9 @@ func postgresBugs() []bug {
 		{
 			Name: "A claim counts a cap without locking it", Breaks: "No cap is ever exceeded.",
 			File:  sql + "claim_limits.sql",
-			Was:   "where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)\norder by id\nfor update;",
-			Is:    "where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)\norder by id;",
-			Pairs: []string{"at a cap: claim × claim all", "at a cap: claim × raise the cap"},
+			Was:   "from {{quota}} where id = any (array(select id from open)) for update skip locked",
+			Is:    "from {{quota}} where id = any (array(select id from open))",
+			Pairs: []string{"two ready at a cap: claim × claim all", "two ready at a cap: claim × raise the cap"},
 		},
 		{
 			Name: "A node is marked as alive after its crashes were taken back", Breaks: "A node that was slow does not count as crashed.",
@@ -168,6 +168,13 @@ func postgresBugs() []bug {
 		},
 	}
 	all = append(all, []bug{
+		{
+			Name: "A task whose run was released counts as one that never started", Breaks: "A rollback undoes what a task has changed.",
+			File:  sql + "batch.sql",
+			Was:   "with begun as materialized (select id from {{memo}} where id between $1::bigint and $2::bigint),",
+			Is:    "with begun as materialized (select id from {{memo}} where id between $1::bigint and $2::bigint and memo is not null),",
+			Pairs: []string{"a batch with a running task: settle: release × cancel the batch", "a batch with a running task: settle: release × pause the batch"},
+		},
 		{
 			Name: "A settlement does not compare its fence", Breaks: "A node that has lost its lease is refused.",
 			File:  sql + "settle.sql",

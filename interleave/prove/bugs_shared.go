@@ -4,6 +4,13 @@ package main
 func sharedBugs() []bug {
 	return []bug{
 		{
+			Name: "A task of a batch is retried without its batch", Breaks: "A batch counts each end of a task once.",
+			Database: "mysql", File: "internal/sqlstore/reopen.go",
+			Was:   "if policy.Batch == 0 {",
+			Is:    "if policy.Batch >= 0 {",
+			Pairs: []string{"a batch that failed in part: retry × retry the batch", "a batch with a task that ended: retry × conduct the batch", "a batch that failed in part: retry × conduct the batch"},
+		},
+		{
 			Name: "An answer to an earlier run counts", Breaks: "An answer belongs to the run that asked for it.",
 			Database: "postgres", File: "internal/verdict/answer.go",
 			Was:   "case at.Fence != answer.Fence || at.Fence == 0:",

@@ -64,7 +64,7 @@ func plant(ctx context.Context, match string, names []string) error {
 			if _, tried := trials.of(&b, state, m.name); tried || !slices.Contains(names, m.name) {
 				continue
 			}
-			found, err := b.tryWith(ctx, m)
+			found, err := b.tryWith(ctx, plantedDir, m)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -102,9 +102,9 @@ func (b *bug) state() (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.Was+"\x00"+b.Is+"\x00"+strings.Join(b.Pairs, "\x00")+"\x00"+string(content))))[:16], nil
 }
 
-// tryWith plants a bug and tries a method.
-func (b *bug) tryWith(ctx context.Context, m method) (string, error) {
-	p, err := b.build(ctx, m.test)
+// tryWith plants a bug and tries a method. The programs with bugs are kept in a directory.
+func (b *bug) tryWith(ctx context.Context, dir string, m method) (string, error) {
+	p, err := b.build(ctx, dir, m.test)
 	if err != nil {
 		return "", err
 	}

@@ -31,15 +31,15 @@ func (p *program) run(ctx context.Context, arguments ...string) (stdout, stderr 
 // statements, in programs that are built for bugs in statements.
 const statementsFrom = "FAIRLEAD_PLANTED_STATEMENTS"
 
-// build returns a program with the bug. Bugs in statements need no program of their own: one
+// build returns a program with the bug, in a directory of its own below the given one. Bugs in statements need no program of their own: one
 // program for each store reads its statements from a directory.
-func (b *bug) build(ctx context.Context, test bool) (*program, error) {
+func (b *bug) build(ctx context.Context, below string, test bool) (*program, error) {
 	p := &program{dir: "."}
 	kind, what := "prove", []string{"build", "./interleave/prove"}
 	if test {
 		p.dir, kind, what = b.Database, "test", []string{"test", "-c", "-vet=off", "./" + b.Database}
 	}
-	dir, err := filepath.Abs(filepath.Join(plantedDir, b.Database+"-"+kind))
+	dir, err := filepath.Abs(filepath.Join(below, b.Database+"-"+kind))
 	if err != nil {
 		return nil, err
 	}

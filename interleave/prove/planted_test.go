@@ -5,7 +5,10 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/tier"
 )
 
 func TestEveryBugCanBePlanted(t *testing.T) {
@@ -32,6 +35,30 @@ func TestEveryBugCanBePlanted(t *testing.T) {
 			if _, err := parser.ParseFile(token.NewFileSet(), b.File, content, parser.SkipObjectResolution); err != nil {
 				t.Errorf("%s: %v", b.title(), err)
 			}
+		}
+	}
+}
+
+// The pairs find three of the bugs: in statements of two stores, and in Go.
+func TestPairsFindPlantedBugs(t *testing.T) {
+	tier.Long(t, "it builds the program three times and plays pairs with each")
+	t.Chdir("../..")
+	for _, title := range []string{
+		"PostgreSQL: A retry reads the ended job without a lock",
+		"PostgreSQL: A job is deleted by its ID after its state was compared",
+		"MariaDB: A scheduled job is read without a lock",
+	} {
+		i := slices.IndexFunc(bugs(), func(b bug) bool { return b.title() == title })
+		if i < 0 {
+			t.Errorf("the catalogue lacks %q", title)
+			continue
+		}
+		b := bugs()[i]
+		found, err := b.tryWith(t.Context(), t.TempDir(), methods()[0])
+		if err != nil {
+			t.Errorf("%s: %v", title, err)
+		} else if found == "" {
+			t.Errorf("%s: no pair has found it", title)
 		}
 	}
 }
