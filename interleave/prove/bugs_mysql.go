@@ -44,7 +44,7 @@ func mysqlBugs() []bug {
 			File:  "mysql/gate_admit.go",
 			Was:   "case slices.Contains(busy, id):",
 			Is:    "case slices.Contains(busy, -id):",
-			Pairs: []string{"parked: retry × widen the gate"},
+			Pairs: []string{"parked: run now × widen the gate"},
 		},
 		{
 			Name: "A claim counts a cap without locking it", Breaks: "No cap is ever exceeded.",
@@ -65,7 +65,7 @@ func mysqlBugs() []bug {
 			File:  sql + "schedule.sql",
 			Was:   "where id in ({{ids}})\norder by id\nfor update {{wait}};",
 			Is:    "where id in ({{ids}}) -- {{wait}}\norder by id;",
-			Pairs: []string{"a due schedule that queues: trigger the schedule × trigger the schedule", "a due schedule: tick × change the schedule"},
+			Pairs: []string{"a due schedule that skips: tick × trigger the schedule", "a due schedule: tick × disable the schedule", "a due schedule: tick × trigger the schedule"},
 		},
 		{
 			Name: "A retry of a run does not lock its schedule", Breaks: "A schedule never exceeds its limit of active runs.",
@@ -79,7 +79,7 @@ func mysqlBugs() []bug {
 			File:  sql + "enqueue.sql",
 			Was:   "where (tenant, job_key) in ({{rows}})\nfor update;",
 			Is:    "where (tenant, job_key) in ({{rows}});",
-			Pairs: []string{"running with a key: settle: fail × a caller keeps a duplicate and commits", "ready with a key: enqueue, keep a duplicate × enqueue, replace a duplicate"},
+			Pairs: []string{"ready with a key: enqueue, replace a duplicate × a caller keeps a duplicate and commits", "ready with a key: a caller keeps a duplicate and commits × a caller replaces a duplicate and commits"},
 		},
 		{
 			Name: "A settlement waits for a caller who holds its key", Breaks: "A caller's open transaction does not stop a node.",
@@ -177,7 +177,7 @@ func mysqlBugs() []bug {
 		{
 			Name: "A reaper does not compare the node of the run that it takes", Breaks: "A job is not taken from a live node.",
 			File:  "mysql/reap.go",
-			Was:   "if p.node != orphans[id] { // leased anew since",
+			Was:   "if p.node != orphans[id] {",
 			Is:    "if p.node < 0 {",
 			Pairs: []string{"orphaned: reap × take over"},
 		},

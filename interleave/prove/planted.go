@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// A method tries to find a planted bug. It returns what it has found, or an empty text.
+// A method tries to find a planted bug. It returns its first finding, or an empty text.
 type method struct {
 	name string
 	try  func(ctx context.Context, b *bug, p *program) (string, error)
-	test bool // it needs the tests of the store, and not this program
+	test bool // run the tests of the store instead of this program
 }
 
-// methods are those that look for planted bugs.
+// methods returns the methods that look for planted bugs.
 func methods() []method {
 	return []method{
 		{name: "pairs", try: tryPairs},
@@ -102,7 +102,7 @@ func (b *bug) state() (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.Was+"\x00"+b.Is+"\x00"+strings.Join(b.Pairs, "\x00")+"\x00"+string(content))))[:16], nil
 }
 
-// tryWith plants a bug and tries a method. The programs with bugs are kept in a directory.
+// tryWith plants a bug and tries a method. The directory holds the programs with bugs.
 func (b *bug) tryWith(ctx context.Context, dir string, m method) (string, error) {
 	p, err := b.build(ctx, dir, m.test)
 	if err != nil {
@@ -150,7 +150,7 @@ func tryPairs(ctx context.Context, b *bug, p *program) (string, error) {
 // failedTest matches the tests that have failed, the innermost first.
 var failedTest = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// tryContract runs the tests of the store, most of which are the tests of the contract.
+// tryContract runs the tests of the store: the contract tests, and those of the store alone.
 func tryContract(ctx context.Context, _ *bug, p *program) (string, error) {
 	output, _, err := p.run(ctx, "-test.short", "-test.failfast", "-test.timeout=20m")
 	var exit *exec.ExitError

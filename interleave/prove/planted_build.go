@@ -18,7 +18,7 @@ type program struct {
 	env  []string
 }
 
-// run runs the program and returns what it writes.
+// run runs the program and returns its output.
 func (p *program) run(ctx context.Context, arguments ...string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	command := exec.CommandContext(ctx, p.path, arguments...)
