@@ -51,7 +51,7 @@ func mysqlBugs() []bug {
 			File:  sql + "claim_limits.sql",
 			Was:   "where id in ({{ids}})\norder by id\nfor update {{wait}};",
 			Is:    "where id in ({{ids}}) -- {{wait}}\norder by id;",
-			Pairs: []string{"two ready at a cap: claim × claim all", "two ready at a cap: claim × raise the cap"},
+			Pairs: []string{"two ready at a cap: claim × claim from the spare queue"},
 		},
 		{
 			Name: "Due schedules are not locked", Breaks: "Each due instant has one run.",
@@ -68,13 +68,6 @@ func mysqlBugs() []bug {
 			Pairs: []string{"a due schedule that skips: tick × trigger the schedule", "a due schedule: tick × disable the schedule", "a due schedule: tick × trigger the schedule"},
 		},
 		{
-			Name: "A retry of a run does not lock its schedule", Breaks: "A schedule never exceeds its limit of active runs.",
-			File:  sql + "schedule.sql",
-			Was:   "where id = ? and deleted_at is null for update;",
-			Is:    "where id = ? and deleted_at is null;",
-			Pairs: []string{"a schedule with a failed run that retries: retry × tick", "a schedule with a failed run that retries: retry × trigger the schedule"},
-		},
-		{
 			Name: "A key's holder is read from the snapshot", Breaks: "A duplicate is kept only while its holder has the key.",
 			File:  sql + "enqueue.sql",
 			Was:   "where (tenant, job_key) in ({{rows}})\nfor update;",
@@ -87,13 +80,6 @@ func mysqlBugs() []bug {
 			Was:   "if keysHeld[s.ID] {",
 			Is:    "if keysHeld[-s.ID] {",
 			Pairs: []string{"running with a key: settle: fail × a caller keeps a duplicate and stays open"},
-		},
-		{
-			Name: "A batch recalls tasks without locking them", Breaks: "A task that has started is not forgotten.",
-			File:  sql + "batch.sql",
-			Was:   "where (lane, solo, turn, start_by, id) in ({{rows}}) and attempt = 0\nfor update skip locked;",
-			Is:    "where (lane, solo, turn, start_by, id) in ({{rows}}) and attempt = 0;",
-			Pairs: []string{"a batch with a ready task: claim × cancel the batch", "a batch with a ready task: claim × pause the batch", "a batch with a ready task: claim × conduct the batch"},
 		},
 		{
 			Name: "An operation on a batch does not lock it", Breaks: "Operations on a batch take effect one after the other.",
@@ -138,13 +124,6 @@ func mysqlBugs() []bug {
 			Was:   "held, deadline, retry_after\nfrom {{waiting}} force index (primary)\nwhere id in ({{ids}})\nfor update skip locked;",
 			Is:    "held, deadline, retry_after\nfrom {{waiting}} force index (primary)\nwhere id in ({{ids}});",
 			Pairs: []string{"overdue: expire × expire", "overdue: cancel × expire"},
-		},
-		{
-			Name: "Prune removes jobs that another transaction has locked", Breaks: "A job whose retry was acknowledged runs again.",
-			File:  sql + "keep.sql",
-			Was:   "select id, flags from {{job}} force index (primary) where id in ({{ids}}) for update skip locked;",
-			Is:    "select id, flags from {{job}} force index (primary) where id in ({{ids}});",
-			Pairs: []string{"failed: retry × prune", "failed: delete × prune"},
 		},
 		{
 			Name: "A job of a claim that came too late counts as crashed", Breaks: "A job that did not start has no failed attempt.",

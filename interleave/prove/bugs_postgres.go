@@ -129,7 +129,7 @@ func postgresBugs() []bug {
 			File:  sql + "claim_limits.sql",
 			Was:   "from {{quota}} where id = any (array(select id from open)) for update skip locked",
 			Is:    "from {{quota}} where id = any (array(select id from open))",
-			Pairs: []string{"two ready at a cap: claim × claim all", "two ready at a cap: claim × raise the cap"},
+			Pairs: []string{"two ready at a cap: claim × claim from the spare queue"},
 		},
 		{
 			Name: "A node is marked as alive after its crashes were taken back", Breaks: "A node that was slow does not count as crashed.",
