@@ -52,6 +52,7 @@ const (
 	hasPlain    Trait = "nothing special" // representative of the subjects without a trait
 	hasEnded    Trait = "an ended job"    // old enough to be pruned
 	hasTwo      Trait = "two runs"        // the holder runs two jobs
+	hasSpare    Trait = "a job in the spare queue"
 	hasPause    Trait = "a paused queue"
 	hasBulk     Trait = "a bulk"
 	hasBatch    Trait = "a batch"

@@ -187,6 +187,9 @@ func nodeActors() []Actor {
 		{Name: "claim", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 1}) }},
 		{Name: "claim all", On: job, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Max: 10}) }},
 		{Name: "claim as the holder", On: held, Repeats: true, Do: func(c *cue) string { return c.claims(driver.Claim{Node: c.holder, Max: 10}) }},
+		{Name: "claim from the spare queue", On: []Trait{hasSpare}, Repeats: true, Do: func(c *cue) string {
+			return c.claims(driver.Claim{Max: 10, Scope: &driver.Scope{Kinds: kinds(), Queues: []string{"spare"}}})
+		}},
 		{Name: "promote", On: job, Repeats: true, Do: func(c *cue) string {
 			_, err := c.store.Promote(c.ctx, 100)
 			return verdict(err)
@@ -232,7 +235,9 @@ func (c *cue) claims(claim driver.Claim) string {
 	if claim.Node == 0 {
 		claim.Node = c.free
 	}
-	claim.Scope = everything()
+	if claim.Scope == nil {
+		claim.Scope = everything()
+	}
 	jobs, err := c.store.Claim(c.ctx, claim)
 	if err != nil {
 		return verdict(err)

@@ -108,6 +108,8 @@ func behind(key string) func(*fairlead.Job)      { return func(j *fairlead.Job) 
 func forTenant(name string) func(*fairlead.Job)  { return func(j *fairlead.Job) { j.Tenant = name } }
 func notBefore(at time.Time) func(*fairlead.Job) { return func(j *fairlead.Job) { j.NotBefore = at } }
 
+func spare(j *fairlead.Job) { j.Queue = "spare" }
+
 func onDuplicate(do fairlead.OnDuplicate) func(*fairlead.Job) {
 	return func(j *fairlead.Job) { j.OnDuplicate = do }
 }
