@@ -94,6 +94,9 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
 		}
 	}
+	if s.FirstOnly && len(o.Findings) > 0 {
+		return o, nil
+	}
 	accepted, rest := want[:], []*take(nil)
 	var orders []Order
 	for order := range switches(steps, inert, most) {
@@ -102,6 +105,10 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 			return o, err
 		}
 		o.add(t)
+		if what := t.broken(); s.FirstOnly && what != "" && excuse(pair, t, want[:]) == nil {
+			o.Findings = append(o.Findings, Finding{pair, order, what, t.script})
+			return o, nil
+		}
 		if pair.inSteps() && t.between {
 			// Other transactions may come between those of one operation: what that leads to
 			// must keep the rules, and is compared with nothing.

@@ -17,6 +17,8 @@ import (
 
 // A Stage is a database and the processes that act on it.
 type Stage struct {
+	FirstOnly bool // Explore stops at the first order that breaks a rule
+
 	db         *database
 	performers [2]*performer
 	store      Store // the process that sets the scenes

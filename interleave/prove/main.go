@@ -156,6 +156,7 @@ func findFirst(ctx context.Context, o options) error {
 			if !strings.Contains(pair.String(), o.match) {
 				continue
 			}
+			stage.FirstOnly = true
 			outcome, err := stage.Explore(ctx, pair, o.switches)
 			if err != nil && ctx.Err() == nil { // the actors are stuck, or the store has failed
 				outcome.Findings, err = append(outcome.Findings, interleave.Finding{Pair: pair, What: firstOf(err.Error())}), nil

@@ -77,7 +77,9 @@ func cell(method, found string, tried bool) string {
 		// "postgres, pair, order A1 B* A*: what differs"
 		_, text, _ := strings.Cut(found, ", ")
 		pair, order, _ := strings.Cut(text, ", order ")
-		order, _, _ = strings.Cut(order, ": ")
+		if order, _, _ = strings.Cut(order, ": "); order == "" { // the actors got stuck
+			return pair
+		}
 		return fmt.Sprintf("%s (%s)", pair, strings.ReplaceAll(order, "*", `\*`))
 	case method == "contract":
 		parts := strings.Split(found, "/")
