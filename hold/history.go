@@ -173,15 +173,14 @@ func (w wait) stretches(holds []Hold) []Stretch {
 	slices.SortFunc(cuts, time.Time.Compare)
 	cuts = slices.CompactFunc(cuts, time.Time.Equal)
 	var stretches []Stretch
-	var last []Cause
+	var last []Hold
 	for i, from := range cuts[:len(cuts)-1] {
 		until, found := cuts[i+1], during(holds, from)
-		causes := causesOf(found)
-		if n := len(stretches) - 1; n >= 0 && slices.Equal(causes, last) {
+		if n := len(stretches) - 1; n >= 0 && slices.EqualFunc(found, last, Hold.continues) {
 			stretches[n].Until = until
 			continue
 		}
-		stretches, last = append(stretches, Stretch{From: from, Until: until, Run: w.run, Causes: w.obstacles(found)}), causes
+		stretches, last = append(stretches, Stretch{From: from, Until: until, Run: w.run, Causes: w.obstacles(found)}), found
 	}
 	return stretches
 }
@@ -199,13 +198,9 @@ func during(holds []Hold, at time.Time) []Hold {
 	return found
 }
 
-func causesOf(holds []Hold) []Cause {
-	causes := make([]Cause, len(holds))
-	for i, h := range holds {
-		causes[i] = h.Cause
-	}
-	return causes
-}
+// continues reports whether the hold says the same as another one, although it may have begun
+// at another time.
+func (h Hold) continues(other Hold) bool { return h.Cause == other.Cause && h.Cap == other.Cap }
 
 // obstacles converts holds to the form shown to users.
 func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {

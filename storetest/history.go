@@ -35,6 +35,7 @@ func (f *fixture) told(job *fairlead.Job, since time.Time) (lines []string) {
 }
 
 func testHistory(c *chapter) {
+	c.testSeeds("what Explain says of a waiting job is what its history says later", testHistoryRepeatsExplain)
 	c.test("a job that nobody knows has no history", func(f *fixture) {
 		_, err := f.store.History(f.ctx(), unknown)
 		f.wantErr(err, fairlead.ErrNotFound)
