@@ -169,9 +169,10 @@ func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
 	return nil
 }
 
-// endTransaction ends the transaction that the actor has left open, if any.
+// endTransaction ends the transaction that the actor has left open, if any. While the actor
+// has not ended, its valve would hold the commit.
 func (p *performer) endTransaction(t *take) {
-	if p.open == nil {
+	if !p.done || p.open == nil {
 		return
 	}
 	result := p.open()
