@@ -46,6 +46,8 @@ type take struct {
 	script  []string
 	problem string // a broken rule, or empty
 	drift   string // what a recount has corrected, or empty
+
+	repeated bool // an actor was busy, and has repeated its operation at the end
 }
 
 // errStuck means that an actor neither ended nor waited for a lock.

@@ -169,7 +169,7 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 		again.caller = s.db.admin
 		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
 			result := actor.Do(again)
-			t.results[i] = bare(result)
+			t.results[i], t.repeated = bare(result), true
 			t.script = append(t.script, s.performers[i].name+" repeats: "+told(result))
 		}
 	}
