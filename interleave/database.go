@@ -32,10 +32,8 @@ type database struct {
 // A dialect is what depends on the type of a database.
 type dialect interface {
 	name() string
-	wire() protocol
-	// background reports whether a statement belongs to a loop of the store rather than to a
-	// call.
-	background(statement string) bool
+	// newValve starts a valve in front of a database.
+	newValve(at *url.URL) (valve, error)
 	// connect opens a handle of a caller.
 	connect(url *url.URL) (*sql.DB, error)
 	// open opens a store.
@@ -43,6 +41,15 @@ type dialect interface {
 	// prepare makes new ids recognizable: all are at least idFloor, and ids of different things
 	// differ.
 	prepare(ctx context.Context, admin *sql.DB) error
+	// tableNames returns the query of the names of all tables.
+	tableNames(at *url.URL) string
+	// quotaUse returns the query of how many jobs each limit counts, or an empty text if the
+	// store counts running jobs instead.
+	quotaUse() string
+	// moved is called after the clock in the database was moved.
+	moved(ctx context.Context, admin *sql.DB) error
+	// oneWriter reports whether every operation that writes waits for a caller's transaction.
+	oneWriter() bool
 	// changeRules returns the statement that announces that the rules have changed.
 	changeRules() string
 	// waiting returns the client ports of the connections that wait for a lock.
@@ -91,6 +98,9 @@ func (db *database) fill(ctx context.Context) error {
 	if _, err := db.admin.ExecContext(ctx, fmt.Sprintf("insert into test_clock values (%d)", firstScene.UnixMicro())); err != nil {
 		return err
 	}
+	if err := db.moved(ctx, db.admin); err != nil {
+		return err
+	}
 	s, err := db.open(ctx, db.url.String())
 	if err != nil {
 		return err
@@ -111,9 +121,7 @@ var lasting = map[string]bool{
 }
 
 func (db *database) findTables(ctx context.Context) error {
-	rows, err := db.admin.QueryContext(ctx,
-		"select table_name from information_schema.tables where table_type = 'BASE TABLE' and table_name like 'fairlead%' and table_schema in ('public', '"+
-			db.url.Path[1:]+"') order by table_name")
+	rows, err := db.admin.QueryContext(ctx, db.tableNames(db.url))
 	if err != nil {
 		return err
 	}
@@ -164,22 +172,43 @@ func (db *database) next(ctx context.Context) error {
 		fmt.Fprintf(&b, "delete from %s; ", table)
 	}
 	fmt.Fprintf(&b, "%s; update test_clock set us = us + %d", db.changeRules(), time.Second.Microseconds())
-	_, err = db.admin.ExecContext(ctx, b.String())
-	return err
+	if _, err = db.admin.ExecContext(ctx, b.String()); err != nil {
+		return err
+	}
+	return db.moved(ctx, db.admin)
 }
 
 // advance moves the clock.
 func (db *database) advance(ctx context.Context, d time.Duration) error {
-	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("update test_clock set us = us + %d", d.Microseconds()))
-	return err
+	if _, err := db.admin.ExecContext(ctx, fmt.Sprintf("update test_clock set us = us + %d", d.Microseconds())); err != nil {
+		return err
+	}
+	return db.moved(ctx, db.admin)
 }
 
 // through returns the database's URL by way of a valve.
-func (db *database) through(v *valve) *url.URL {
+func (db *database) through(v valve) *url.URL {
 	u := *db.url
 	u.Host = v.addr()
 	return &u
 }
+
+// server is what the dialects of the database servers have in common.
+type server struct{}
+
+func (server) tableNames(at *url.URL) string {
+	return "select table_name from information_schema.tables where table_type = 'BASE TABLE' and table_name like 'fairlead%' and table_schema in ('public', '" +
+		at.Path[1:] + "') order by table_name"
+}
+
+func (server) quotaUse() string {
+	return "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q"
+}
+
+// moved implements dialect: the stores read the clock from its table.
+func (server) moved(context.Context, *sql.DB) error { return nil }
+
+func (server) oneWriter() bool { return false }
 
 // ports reads the port numbers at the end of the strings that a query returns.
 func ports(ctx context.Context, admin *sql.DB, query string) (ports []int, err error) {

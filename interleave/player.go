@@ -16,7 +16,7 @@ import (
 // A performer is one of the two processes that act: a store behind a valve.
 type performer struct {
 	name   string
-	valve  *valve
+	valve  valve
 	store  Store
 	caller *sql.DB // for transactions of callers
 
@@ -158,7 +158,7 @@ func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
 					return err
 				}
 			}
-			if blocked && p.actor.Waits {
+			if blocked && (p.actor.Waits || s.db.oneWriter()) {
 				s.performers[1-i].endTransaction(t)
 			}
 		}
@@ -188,13 +188,13 @@ func (s *Stage) step(ctx context.Context, sc *scene, t *take, p *performer, d de
 	for _, statement := range p.held.statements {
 		t.script = append(t.script, p.name+": "+firstLine(statement))
 	}
-	link := p.held.link
+	gone := p.held.gone
 	p.inert = append(p.inert, !slices.ContainsFunc(p.held.statements, func(s string) bool { return !inert(s) }))
 	p.held.decision <- d
 	p.held = nil
 	p.steps++
 	if d == lose {
-		return false, s.awaitCut(ctx, p, link)
+		return false, s.awaitCut(ctx, p, gone)
 	}
 	return s.stand(ctx, sc, t, p)
 }
@@ -213,7 +213,8 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 	begin := time.Now()
 	for {
 		select {
-		case stop := <-p.valve.stops:
+		case stop := <-p.valve.held():
+			t.note(p)
 			p.held = stop
 			return false, nil
 		case result := <-p.ended:
@@ -222,6 +223,7 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 			if p.result == busy && time.Since(begin) >= queryTimeout {
 				t.problem = p.name + " waited for longer than its documentation says"
 			}
+			t.note(p)
 			t.script = append(t.script, p.name+" ends: "+told(result))
 			return false, nil
 		case <-look.C:
@@ -245,6 +247,13 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 			after = min(2*after, lookEvery)
 			look.Reset(after)
 		}
+	}
+}
+
+// note adds the statements to the script that an actor has executed since it stood.
+func (t *take) note(p *performer) {
+	for _, statement := range p.valve.passed() {
+		t.script = append(t.script, p.name+"   "+firstLine(statement))
 	}
 }
 
@@ -294,10 +303,10 @@ func (p *performer) begin(ctx context.Context, sc *scene) {
 }
 
 // awaitCut waits until the answer that the actor must not get has arrived.
-func (s *Stage) awaitCut(ctx context.Context, p *performer, l *link) error {
+func (s *Stage) awaitCut(ctx context.Context, p *performer, gone <-chan struct{}) error {
 	for begin := time.Now(); time.Since(begin) < patience.Limit; {
 		select {
-		case <-l.gone:
+		case <-gone:
 			return nil
 		case <-time.After(lookAfter):
 			if waiting, err := s.waits(ctx, p); err != nil || waiting {

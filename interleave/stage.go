@@ -38,7 +38,7 @@ func NewStage(ctx context.Context, kind, url string) (*Stage, error) {
 	}
 	for i, name := range []string{"A", "B"} {
 		p := &performer{name: name}
-		if p.valve, err = newValve(db.url.Host, db.wire(), db.background); err != nil {
+		if p.valve, err = db.newValve(db.url); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.performers[i] = p

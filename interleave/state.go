@@ -108,8 +108,12 @@ func (s *scene) numbered(ctx context.Context, table string, names ...string) (ma
 // used returns how many jobs each limit counts.
 func (s *scene) used(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
-	err := s.rows(ctx, "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q",
-		func(_ []string, values []sql.NullString) { found[values[0].String] = values[1].String })
+	if s.quotaUse() == "" {
+		return found, nil
+	}
+	err := s.rows(ctx, s.quotaUse(), func(_ []string, values []sql.NullString) {
+		found[values[0].String] = values[1].String
+	})
 	return found, err
 }
 
