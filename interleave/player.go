@@ -39,6 +39,7 @@ type performer struct {
 type take struct {
 	results [2]string
 	steps   [2]int
+	writes  [2]int    // transactions of each actor, if the valve counts them
 	inert   [2][]bool // for each step, whether it changes and reads nothing
 	blocked int       // how often an actor waited for a lock of the other
 	between bool      // every switch came between two transactions
@@ -53,6 +54,9 @@ var errStuck = errors.New("the actors are stuck")
 
 // play lets both actors act in a scene in the given order.
 func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Order) (*take, error) {
+	if order[0].Steps == together {
+		return s.playTogether(ctx, sc, actors, order)
+	}
 	t := &take{between: true}
 	for i, p := range s.performers {
 		*p = performer{name: p.name, valve: p.valve, store: p.store, caller: p.caller, actor: actors[i], ended: make(chan string, 1)}
@@ -76,6 +80,9 @@ func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Ord
 	}
 	for i, p := range s.performers {
 		t.results[i], t.steps[i], t.inert[i] = p.result, p.steps, p.inert
+		if v, counts := p.valve.(*fileValve); counts {
+			t.writes[i] = v.transactions()
+		}
 		if p.dead {
 			t.results[i] = died
 		}

@@ -143,8 +143,8 @@ func (s *scene) rows(ctx context.Context, query string, each func(columns []stri
 }
 
 var (
-	// sought is when a conductor last looked for tasks without a job. Whoever conducts the batch
-	// while another does leaves that to the other.
+	// sought is when a conductor last looked for tasks without a job. A node that conducts the
+	// batch while another node does leaves that to the other node.
 	sought  = regexp.MustCompile(`"SoughtAt":"[^"]*",?`)
 	number  = regexp.MustCompile(`\d{7,16}`)
 	instant = regexp.MustCompile(`20[23]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
