@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 )
@@ -48,6 +49,8 @@ type dialect interface {
 	quotaUse() string
 	// moved is called after the clock in the database was moved.
 	moved(ctx context.Context, admin *sql.DB) error
+	// warm makes a store remember what a claim remembers for the next one.
+	warm(ctx context.Context, s Store, node fairlead.NodeID) error
 	// oneWriter reports whether every operation that writes waits for a caller's transaction.
 	oneWriter() bool
 	// changeRules returns the statement that announces that the rules have changed.
@@ -207,6 +210,9 @@ func (server) quotaUse() string {
 
 // moved implements dialect: the stores read the clock from its table.
 func (server) moved(context.Context, *sql.DB) error { return nil }
+
+// warm implements dialect: what these stores remember outlives a scene.
+func (server) warm(context.Context, Store, fairlead.NodeID) error { return nil }
 
 func (server) oneWriter() bool { return false }
 

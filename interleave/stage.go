@@ -142,6 +142,11 @@ func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Act
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range s.performers {
+		if err := s.db.warm(sc.ctx, p.store, sc.free); err != nil {
+			return nil, err
+		}
+	}
 	t, err := s.play(ctx, sc, actors, order)
 	if err != nil {
 		return t, fmt.Errorf("%s: %s and %s, order %s: %w\n%s", subject.Name, actors[0].Name, actors[1].Name, order, err, strings.Join(t.script, "\n"))
