@@ -49,6 +49,8 @@ type dialect interface {
 	quotaUse() string
 	// moved is called after the clock in the database was moved.
 	moved(ctx context.Context, admin *sql.DB) error
+	// fenceRange returns a range of numbers that contains all fences and no times.
+	fenceRange() (from, to int64)
 	// warm makes a store remember what a claim remembers for the next one.
 	warm(ctx context.Context, s Store, node fairlead.NodeID) error
 	// oneWriter reports whether every operation that writes waits for a caller's transaction.
@@ -75,6 +77,9 @@ const queryTimeout = 30 * time.Second
 
 // firstScene is the time by the database's clock at which the first scene begins.
 var firstScene = time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// afterScenes is later than the end of the last scene.
+var afterScenes = firstScene.AddDate(10, 0, 0)
 
 // openDatabase prepares an empty database.
 func openDatabase(ctx context.Context, d dialect, at string) (*database, error) {
@@ -210,6 +215,10 @@ func (server) quotaUse() string {
 
 // moved implements dialect: the stores read the clock from its table.
 func (server) moved(context.Context, *sql.DB) error { return nil }
+
+// fenceRange implements dialect: fences begin at the time in microseconds at which the database
+// was first used.
+func (server) fenceRange() (from, to int64) { return 1_700_000_000_000_000, firstScene.UnixMicro() }
 
 // warm implements dialect: what these stores remember outlives a scene.
 func (server) warm(context.Context, Store, fairlead.NodeID) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"fmt"
+	"math"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -68,9 +69,16 @@ func (d *sqliteDialect) prepare(ctx context.Context, admin *sql.DB) error {
 	if _, err := admin.ExecContext(ctx, "insert into fairlead_lane (queue, tenant, kind) values ('idle', '', ?), ('idle too', '', ?)", idleKind, idleKind); err != nil {
 		return err
 	}
-	_, err := admin.ExecContext(ctx, fmt.Sprintf("update fairlead_counter set value = %d * (select count(*) from fairlead_counter c where c.name <= fairlead_counter.name)", idFloor))
+	if _, err := admin.ExecContext(ctx, "update fairlead_counter set value = ? * (select count(*) from fairlead_counter c where c.name <= fairlead_counter.name)", idFloor); err != nil {
+		return err
+	}
+	_, err := admin.ExecContext(ctx, "update fairlead_counter set value = ? where name = 'fence'", afterScenes.UnixMicro())
 	return err
 }
+
+// fenceRange implements dialect: fences follow the one that prepare stores, because the clock
+// never reaches it.
+func (*sqliteDialect) fenceRange() (from, to int64) { return afterScenes.UnixMicro(), math.MaxInt64 }
 
 func (*sqliteDialect) tableNames(*url.URL) string {
 	return "select name from sqlite_master where type = 'table' and name like 'fairlead%' order by name"

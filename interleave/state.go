@@ -168,19 +168,16 @@ func (s *scene) neutral(text string) string {
 		if name := s.labelOf(n); name != "" {
 			return "‹" + name + "›"
 		}
+		from, to := s.fenceRange()
 		switch {
-		case n >= idFloor && n < idCeiling, n >= fenceFloor && n < firstScene.UnixMicro():
+		case n >= idFloor && n < idCeiling, n >= from && n < to:
 			return "?"
-		case n >= firstScene.UnixMicro() && n < firstScene.AddDate(10, 0, 0).UnixMicro():
+		case n >= firstScene.UnixMicro() && n < afterScenes.UnixMicro():
 			return s.offset(n)
 		}
 		return digits
 	})
 }
-
-// fenceFloor is the smallest fence: they begin at the time in microseconds at which the
-// database was first used.
-const fenceFloor = 1_700_000_000_000_000
 
 // offset writes a time relative to the scene.
 func (s *scene) offset(us int64) string {
