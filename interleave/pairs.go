@@ -57,6 +57,7 @@ func Named(name string) (Pair, error) {
 type Outcome struct {
 	Orders   int
 	Blocked  int            // orders in which an actor waited for a lock of the other
+	Grouped  int            // orders in which both operations shared a transaction
 	Excepted map[string]int // orders by the name of the exception that explains them
 	Findings []Finding
 }
@@ -112,6 +113,21 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 			continue
 		}
 		rest, orders = append(rest, t), append(orders, order)
+	}
+	takes, groupedOrders, err := s.exploreGroups(ctx, pair, want)
+	if err != nil {
+		return o, err
+	}
+	for i, t := range takes {
+		o.add(t)
+		o.Grouped++
+		if t.between {
+			if what := t.broken(); what != "" {
+				o.Findings = append(o.Findings, Finding{pair, groupedOrders[i], what, t.script})
+			}
+			continue
+		}
+		rest, orders = append(rest, t), append(orders, groupedOrders[i])
 	}
 	for i, t := range rest {
 		if what := judge(t, accepted); what != "" {
