@@ -8,7 +8,7 @@
 // of the two serial orders, unless an [Exception] explains the difference.
 //
 // Command interleave/prove plays all pairs: see docs/proof.md. The tests of this package play a
-// few. [Bug] is a fault that is planted to show that the orders find it.
+// few.
 package interleave
 
 import (

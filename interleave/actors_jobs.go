@@ -116,7 +116,8 @@ func runActors() []Actor {
 			return c.settle(fairlead.Settlement{Move: fairlead.Succeed, Replace: successor})
 		}},
 		{Name: "save", On: run, Do: func(c *cue) string {
-			return verdict(c.store.Save(c.ctx, fairlead.Save{ID: c.job.ID, Fence: c.job.Fence, Progress: json.RawMessage(`50`), Memo: json.RawMessage(`"saved"`)}))
+			run := c.tenure()
+			return run.ends(verdict(c.store.Save(c.ctx, fairlead.Save{ID: c.job.ID, Fence: c.job.Fence, Progress: json.RawMessage(`50`), Memo: json.RawMessage(`"saved"`)})))
 		}},
 		{Name: "answer: success", On: run, Waits: true, Do: func(c *cue) string {
 			return c.resolve(fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`"answered"`)})
@@ -134,11 +135,12 @@ func runActors() []Actor {
 // settle settles the run of the subject.
 func (c *cue) settle(s fairlead.Settlement) string {
 	s.ID, s.Fence, s.FreeKey = c.job.ID, c.job.Fence, true
+	run := c.tenure()
 	settled, err := c.store.Settle(c.ctx, []fairlead.Settlement{s})
 	if err != nil {
 		return verdict(err)
 	}
-	return settledAs(settled[0])
+	return run.ends(settledAs(settled[0]))
 }
 
 // settleBoth settles two runs in one call.
@@ -168,7 +170,8 @@ func settledAs(s fairlead.Settled) string {
 
 func (c *cue) resolve(s fairlead.Settlement) string {
 	s.ID, s.Fence = c.job.ID, c.job.Fence
-	return verdict(c.store.Resolve(c.ctx, s))
+	run := c.tenure()
+	return run.answered(verdict(c.store.Resolve(c.ctx, s)))
 }
 
 // nodeActors returns the loops of nodes.

@@ -19,7 +19,7 @@ func (p Pair) String() string {
 
 // Actors returns all actors.
 func Actors() []Actor {
-	return slices.Concat(jobActors(), runActors(), nodeActors(), callerActors(), batchActors(), scheduleActors(), sweepActors())
+	return slices.Concat(jobActors(), runActors(), nodeActors(), takeoverActors(), callerActors(), batchActors(), scheduleActors(), sweepActors())
 }
 
 // Subjects returns all subjects.

@@ -32,6 +32,7 @@ type performer struct {
 	steps  int
 	inert  []bool
 	waited bool          // the actor has waited for a lock
+	sent   time.Time     // when it was allowed to take its last step
 	open   func() string // ends the caller's transaction that the actor has left open
 }
 
@@ -201,7 +202,7 @@ func (s *Stage) step(ctx context.Context, sc *scene, t *take, p *performer, d de
 	gone := p.held.gone
 	p.inert = append(p.inert, !slices.ContainsFunc(p.held.statements, func(s string) bool { return !inert(s) }))
 	p.held.decision <- d
-	p.held = nil
+	p.held, p.sent = nil, time.Now()
 	p.steps++
 	if d == lose {
 		return false, s.awaitCut(ctx, p, gone)
@@ -230,7 +231,7 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 		case result := <-p.ended:
 			p.result, p.done = bare(result), true
 			p.valve.open()
-			if p.result == busy && time.Since(begin) >= queryTimeout {
+			if p.result == busy && time.Since(p.sent) >= longWait {
 				t.problem = p.name + " waited for longer than its documentation says"
 			}
 			t.note(p)
@@ -267,6 +268,10 @@ func (t *take) note(p *performer) {
 	}
 }
 
+// longWait is the time after which an actor that gives up has waited until its query timeout,
+// which begins before its last step.
+const longWait = queryTimeout / 2
+
 // callerConns is the number of idle connections that a caller keeps.
 const callerConns = 2
 
@@ -299,7 +304,7 @@ func (p *performer) acts() bool { return p.begun && (!p.done || p.open != nil ||
 
 // begin starts the actor.
 func (p *performer) begin(ctx context.Context, sc *scene) {
-	p.begun = true
+	p.begun, p.sent = true, time.Now()
 	ctx, p.cancel = context.WithCancel(asNode(ctx))
 	ended := p.ended
 	go func() {

@@ -42,6 +42,7 @@ type scene struct {
 	labels       map[int64]string
 	fences       map[int64]int64 // job → the largest fence under which it was claimed
 	acknowledged []int64         // jobs whose Enqueue has succeeded
+	answers      []driver.Held   // runs whose answer was acknowledged
 	problems     []string        // contradictions that an actor itself has observed
 }
 

@@ -257,6 +257,11 @@ func (s *scene) check(ctx context.Context) (string, error) {
 	for id, in := range places {
 		problems = append(problems, fmt.Sprintf("job %s is in the places %v, but its definition is gone", s.neutral(id), in))
 	}
+	unheard, err := s.unheard(ctx)
+	if err != nil {
+		return "", err
+	}
+	problems = append(problems, unheard...)
 	err = s.rows(ctx, broken, func(_ []string, row []sql.NullString) {
 		problems = append(problems, row[0].String+": "+s.neutral(row[1].String))
 	})
@@ -296,6 +301,12 @@ const broken = `
 	select 'a live job does not hold its key', cast(j.id as char(20))
 	from fairlead_job j where j.job_key is not null
 		and not exists (select 1 from fairlead_jobkey k where k.id = j.id) and not exists (select 1 from fairlead_done d where d.id = j.id)
+	union all
+	select 'an ended job holds its key', cast(k.id as char(20))
+	from fairlead_jobkey k join fairlead_job j on j.id = k.id join fairlead_done d on d.id = k.id where (j.flags & 1) = 0
+	union all
+	select 'an ended job has a place at its gate', cast(a.id as char(20))
+	from fairlead_admitted a join fairlead_done d on d.id = a.id
 	union all
 	select 'a job runs on an unknown node', cast(r.id as char(20))
 	from fairlead_running r where not exists (select 1 from fairlead_node n where n.id = r.node)`

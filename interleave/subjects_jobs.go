@@ -23,6 +23,9 @@ func jobSubjects() []Subject {
 				return s.stored2(forTenant("acme"))
 			})
 		}},
+		{"two ready at a cap", []Trait{hasJob, hasLimit}, func(s *scene) error {
+			return s.run(s.capped, func() error { return s.stored(forTenant("acme")) }, func() error { return s.next(forTenant("acme")) })
+		}},
 		{"parked", []Trait{hasJob, hasGate}, func(s *scene) error {
 			return s.run(func() error { return s.leased(behind("g")) }, func() error {
 				s.other = s.job

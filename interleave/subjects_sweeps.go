@@ -67,11 +67,12 @@ func sweepActors() []Actor {
 		return func(c *cue) string {
 			p := sweep.Checkpoint{Sweep: c.sweep, Job: c.job.ID, Fence: c.job.Fence, Mark: 10, Done: 10}
 			change(&p)
+			run := c.tenure()
 			orders, err := c.store.Checkpoint(c.ctx, p)
 			if orders.Stop {
-				return answered(err, "stop")
+				return run.ends(answered(err, "stop"))
 			}
-			return verdict(err)
+			return run.ends(verdict(err))
 		}
 	}
 	return []Actor{

@@ -41,6 +41,7 @@ type options struct {
 	order     string
 	report    bool
 	planted   string
+	methods   []string
 	first     bool
 	switches  int
 }
@@ -52,13 +53,14 @@ func parse(arguments []string) (o options, err error) {
 	set.StringVar(&o.order, "order", "", "replay this order of the matching pairs and print its statements")
 	set.BoolVar(&o.report, "report", true, "write docs/proof.md after all pairs have been played")
 	set.StringVar(&o.planted, "planted", "", "plant the bugs whose name contains this text, or all, instead of proving the code")
+	methods := set.String("methods", "pairs,contract,simulation", "methods to try on planted bugs, separated by commas")
 	set.BoolVar(&o.first, "first", false, "stop at the first finding, and store nothing")
 	set.IntVar(&o.switches, "switches", 2, "play orders with at most this many switches: 2 or 3")
 	err = set.Parse(arguments)
 	if err == nil && o.switches != 2 && o.switches != 3 {
 		err = fmt.Errorf("-switches is %d, want 2 or 3", o.switches)
 	}
-	o.databases = strings.Split(*databases, ",")
+	o.databases, o.methods = strings.Split(*databases, ","), strings.Split(*methods, ",")
 	return o, err
 }
 
@@ -71,8 +73,7 @@ func run(ctx context.Context, arguments []string) error {
 		return replay(ctx, o)
 	}
 	if o.planted != "" {
-		_, err := plant(ctx, strings.TrimPrefix(o.planted, "all"))
-		return err
+		return plant(ctx, strings.TrimPrefix(o.planted, "all"), o.methods)
 	}
 	if o.first {
 		return findFirst(ctx, o)
@@ -145,6 +146,12 @@ func replay(ctx context.Context, o options) (err error) {
 	return nil
 }
 
+// firstOf returns the first line of a text.
+func firstOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
 // findingPrefix begins the line that names a finding.
 const findingPrefix = "finding: "
 
@@ -163,6 +170,9 @@ func findFirst(ctx context.Context, o options) error {
 				continue
 			}
 			outcome, err := stage.Explore(ctx, pair, o.switches)
+			if err != nil && ctx.Err() == nil { // the actors are stuck, or the store has failed
+				outcome.Findings, err = append(outcome.Findings, interleave.Finding{Pair: pair, What: firstOf(err.Error())}), nil
+			}
 			if err == nil && len(outcome.Findings) > 0 {
 				f := outcome.Findings[0]
 				fmt.Printf("%s%s, %v, order %v: %s\n", findingPrefix, database, f.Pair, f.Order, f.What)
