@@ -81,11 +81,14 @@ func (v *visit) countedAmong(page *fairleadv1.ListJobsResponse, kind string, par
 }
 
 // failingKinds returns the kinds of the jobs that failed in the last hour.
-func (v *visit) failingKinds(*overview) (all []concern, err error) {
+func (v *visit) failingKinds(o *overview) (all []concern, err error) {
 	since := v.hourAgo()
 	failed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), PageSize: concernFailures})
 	if err != nil {
 		return nil, err
+	}
+	if n := int64(len(failed.GetItems())); o.Failed.More && n > o.Failed.N { // both are lower bounds
+		o.Failed = count{N: n, More: true, Href: v.Href("/jobs", "state", "failed", "finished_from", since, "at_most", n)}
 	}
 	for _, kind := range commonKinds(failed.GetItems()) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)

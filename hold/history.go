@@ -81,22 +81,37 @@ func (p *Past) waitsNow() bool {
 type wait struct {
 	from, until time.Time
 	run         int
-	retried     bool // the wait began with a retry delay, whose end is not stored
+	start       start
 }
+
+// A start is what a wait began with. When that ended is not stored.
+type start int
+
+const (
+	atOnce     start = iota // the job was in line from the beginning
+	backingOff              // the delay of a retry
+	lastEnded               // the job had ended, until it was run again
+)
 
 // waits returns the periods from each due time to the following start, or to now.
 func (p *Past) waits() []wait {
 	var waits []wait
-	from, last, retried := p.due(), 0, false
+	from, last, begin := p.due(), 0, atOnce
 	add := func(until time.Time, run int) {
 		if from.Before(until) {
-			waits = append(waits, wait{from, until, run, retried})
+			waits = append(waits, wait{from, until, run, begin})
 		}
 	}
-	for _, a := range p.Attempts {
+	end := p.lastEnd()
+	for i, a := range p.Attempts {
 		add(a.StartedAt, a.Run)
-		from, last = a.FinishedAt, a.Run
-		retried = a.Reason != fairlead.ReasonCrash && a.Reason != fairlead.ReasonLeaseLost // such jobs are ready immediately
+		from, last, begin = a.FinishedAt, a.Run, backingOff
+		switch {
+		case i == end || slices.Contains(endings, a.Reason):
+			begin = lastEnded
+		case a.Reason == fairlead.ReasonCrash || a.Reason == fairlead.ReasonLeaseLost: // such jobs are ready immediately
+			begin = atOnce
+		}
 	}
 	job := p.Job
 	switch {
@@ -109,6 +124,30 @@ func (p *Past) waits() []wait {
 		add(job.FinishedAt, 1)
 	}
 	return waits
+}
+
+// endings are the reasons after which a job is not retried on its own. failings count against
+// its MaxAttempts.
+var (
+	endings  = []fairlead.Reason{fairlead.ReasonFatal, fairlead.ReasonPoison, fairlead.ReasonReplaced}
+	failings = []fairlead.Reason{fairlead.ReasonError, fairlead.ReasonFatal, fairlead.ReasonPanic, fairlead.ReasonTimeout, fairlead.ReasonDeadline}
+)
+
+// lastEnd returns the index of the failed attempt that last ended the job before it was run
+// again, or -1. Running a job again resets its failures, so that attempt is the last one that
+// the job no longer counts.
+func (p *Past) lastEnd() int {
+	later := 0
+	for i, a := range slices.Backward(p.Attempts) {
+		if !slices.Contains(failings, a.Reason) {
+			continue
+		}
+		if later == p.Job.Failures {
+			return i
+		}
+		later++
+	}
+	return -1
 }
 
 // due returns the first due time of the job. After a failed run, NotBefore is the due time
@@ -134,15 +173,14 @@ func (w wait) stretches(holds []Hold) []Stretch {
 	slices.SortFunc(cuts, time.Time.Compare)
 	cuts = slices.CompactFunc(cuts, time.Time.Equal)
 	var stretches []Stretch
-	var last []Cause
+	var last []Hold
 	for i, from := range cuts[:len(cuts)-1] {
 		until, found := cuts[i+1], during(holds, from)
-		causes := causesOf(found)
-		if n := len(stretches) - 1; n >= 0 && slices.Equal(causes, last) {
+		if n := len(stretches) - 1; n >= 0 && slices.EqualFunc(found, last, Hold.continues) {
 			stretches[n].Until = until
 			continue
 		}
-		stretches, last = append(stretches, Stretch{From: from, Until: until, Run: w.run, Causes: w.obstacles(found)}), causes
+		stretches, last = append(stretches, Stretch{From: from, Until: until, Run: w.run, Causes: w.obstacles(found)}), found
 	}
 	return stretches
 }
@@ -160,20 +198,19 @@ func during(holds []Hold, at time.Time) []Hold {
 	return found
 }
 
-func causesOf(holds []Hold) []Cause {
-	causes := make([]Cause, len(holds))
-	for i, h := range holds {
-		causes[i] = h.Cause
-	}
-	return causes
-}
+// continues reports whether the hold says the same as another one, although it may have begun
+// at another time.
+func (h Hold) continues(other Hold) bool { return h.Cause == other.Cause && h.Cap == other.Cap }
 
 // obstacles converts holds to the form shown to users.
 func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
-	if len(holds) == 0 && w.retried {
-		return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
-	}
 	if len(holds) == 0 {
+		switch w.start {
+		case backingOff:
+			return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
+		case lastEnded:
+			return []fairlead.Obstacle{{Code: Unrecorded, Text: "it had ended, and may have been in line after it was run again"}}
+		}
 		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line or about to start"}}
 	}
 	obstacles := make([]fairlead.Obstacle, len(holds))

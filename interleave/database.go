@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 )
@@ -32,10 +33,8 @@ type database struct {
 // A dialect is what depends on the type of a database.
 type dialect interface {
 	name() string
-	wire() protocol
-	// background reports whether a statement belongs to a loop of the store rather than to a
-	// call.
-	background(statement string) bool
+	// newValve starts a valve in front of a database.
+	newValve(at *url.URL) (valve, error)
 	// connect opens a handle of a caller.
 	connect(url *url.URL) (*sql.DB, error)
 	// open opens a store.
@@ -43,6 +42,19 @@ type dialect interface {
 	// prepare makes new ids recognizable: all are at least idFloor, and ids of different things
 	// differ.
 	prepare(ctx context.Context, admin *sql.DB) error
+	// tableNames returns the query of the names of all tables.
+	tableNames(at *url.URL) string
+	// quotaUse returns the query of how many jobs each limit counts, or an empty text if the
+	// store counts running jobs instead.
+	quotaUse() string
+	// moved is called after the clock in the database was moved.
+	moved(ctx context.Context, admin *sql.DB) error
+	// fenceRange returns a range of numbers that contains all fences and no times.
+	fenceRange() (from, to int64)
+	// warm makes a store remember what a claim remembers for the next one.
+	warm(ctx context.Context, s Store, node fairlead.NodeID) error
+	// oneWriter reports whether every operation that writes waits for a caller's transaction.
+	oneWriter() bool
 	// changeRules returns the statement that announces that the rules have changed.
 	changeRules() string
 	// waiting returns the client ports of the connections that wait for a lock.
@@ -65,6 +77,9 @@ const queryTimeout = 30 * time.Second
 
 // firstScene is the time by the database's clock at which the first scene begins.
 var firstScene = time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// afterScenes is later than the end of the last scene.
+var afterScenes = firstScene.AddDate(10, 0, 0)
 
 // openDatabase prepares an empty database.
 func openDatabase(ctx context.Context, d dialect, at string) (*database, error) {
@@ -91,6 +106,9 @@ func (db *database) fill(ctx context.Context) error {
 	if _, err := db.admin.ExecContext(ctx, fmt.Sprintf("insert into test_clock values (%d)", firstScene.UnixMicro())); err != nil {
 		return err
 	}
+	if err := db.moved(ctx, db.admin); err != nil {
+		return err
+	}
 	s, err := db.open(ctx, db.url.String())
 	if err != nil {
 		return err
@@ -111,9 +129,7 @@ var lasting = map[string]bool{
 }
 
 func (db *database) findTables(ctx context.Context) error {
-	rows, err := db.admin.QueryContext(ctx,
-		"select table_name from information_schema.tables where table_type = 'BASE TABLE' and table_name like 'fairlead%' and table_schema in ('public', '"+
-			db.url.Path[1:]+"') order by table_name")
+	rows, err := db.admin.QueryContext(ctx, db.tableNames(db.url))
 	if err != nil {
 		return err
 	}
@@ -155,31 +171,72 @@ func (db *database) withRows(ctx context.Context) (tables []string, err error) {
 // next deletes what belongs to a scene, announces that the rules have changed, and moves the
 // clock.
 func (db *database) next(ctx context.Context) error {
-	tables, err := db.withRows(ctx)
+	if err := db.clear(ctx); err != nil {
+		return err
+	}
+	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("%s; update test_clock set us = us + %d", db.changeRules(), time.Second.Microseconds()))
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	for _, table := range tables {
-		fmt.Fprintf(&b, "delete from %s; ", table)
+	return db.moved(ctx, db.admin)
+}
+
+// clear deletes all rows that belong to a scene. Meanwhile, a loop of a store may still move a
+// job to a table that was empty a moment ago, so clear repeats until it finds nothing.
+func (db *database) clear(ctx context.Context) error {
+	for {
+		tables, err := db.withRows(ctx)
+		if err != nil || len(tables) == 0 {
+			return err
+		}
+		var b strings.Builder
+		for _, table := range tables {
+			fmt.Fprintf(&b, "delete from %s; ", table)
+		}
+		if _, err := db.admin.ExecContext(ctx, b.String()); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(&b, "%s; update test_clock set us = us + %d", db.changeRules(), time.Second.Microseconds())
-	_, err = db.admin.ExecContext(ctx, b.String())
-	return err
 }
 
 // advance moves the clock.
 func (db *database) advance(ctx context.Context, d time.Duration) error {
-	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("update test_clock set us = us + %d", d.Microseconds()))
-	return err
+	if _, err := db.admin.ExecContext(ctx, fmt.Sprintf("update test_clock set us = us + %d", d.Microseconds())); err != nil {
+		return err
+	}
+	return db.moved(ctx, db.admin)
 }
 
 // through returns the database's URL by way of a valve.
-func (db *database) through(v *valve) *url.URL {
+func (db *database) through(v valve) *url.URL {
 	u := *db.url
 	u.Host = v.addr()
 	return &u
 }
+
+// server is what the dialects of the database servers have in common.
+type server struct{}
+
+func (server) tableNames(at *url.URL) string {
+	return "select table_name from information_schema.tables where table_type = 'BASE TABLE' and table_name like 'fairlead%' and table_schema in ('public', '" +
+		at.Path[1:] + "') order by table_name"
+}
+
+func (server) quotaUse() string {
+	return "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q"
+}
+
+// moved implements dialect: the stores read the clock from its table.
+func (server) moved(context.Context, *sql.DB) error { return nil }
+
+// fenceRange implements dialect: fences begin at the time in microseconds at which the database
+// was first used.
+func (server) fenceRange() (from, to int64) { return 1_700_000_000_000_000, firstScene.UnixMicro() }
+
+// warm implements dialect: what these stores remember outlives a scene.
+func (server) warm(context.Context, Store, fairlead.NodeID) error { return nil }
+
+func (server) oneWriter() bool { return false }
 
 // ports reads the port numbers at the end of the strings that a query returns.
 func ports(ctx context.Context, admin *sql.DB, query string) (ports []int, err error) {

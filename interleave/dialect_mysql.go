@@ -15,11 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/mysql"
 )
 
-type mysqlDialect struct{}
+type mysqlDialect struct{ server }
 
-func (mysqlDialect) name() string   { return "mysql" }
-func (mysqlDialect) wire() protocol { return mysqlWire{} }
+func (mysqlDialect) name() string { return "mysql" }
 
+func (d mysqlDialect) newValve(at *url.URL) (valve, error) {
+	return newWireValve(at.Host, mysqlWire{}, d.background)
+}
+
+// background reports whether a statement belongs to a loop of the store rather than to a
+// call.
 func (mysqlDialect) background(statement string) bool {
 	return strings.Contains(statement, "fairlead_listener")
 }

@@ -15,11 +15,16 @@ import (
 	"github.com/fairlead-io/fairlead/postgres"
 )
 
-type postgresDialect struct{}
+type postgresDialect struct{ server }
 
-func (postgresDialect) name() string   { return "postgres" }
-func (postgresDialect) wire() protocol { return postgresWire{} }
+func (postgresDialect) name() string { return "postgres" }
 
+func (d postgresDialect) newValve(at *url.URL) (valve, error) {
+	return newWireValve(at.Host, postgresWire{}, d.background)
+}
+
+// background reports whether a statement belongs to a loop of the store rather than to a
+// call.
 func (postgresDialect) background(statement string) bool {
 	return strings.Contains(statement, "pg_notify") || strings.HasPrefix(strings.ToLower(statement), "listen ")
 }

@@ -13,7 +13,7 @@ type Order []Turn
 // A Turn lets an actor continue.
 type Turn struct {
 	Actor int // 0 or 1
-	Steps int // number of round trips; toTheEnd = until it ends
+	Steps int // number of round trips; toTheEnd = until it ends; together = see there
 	Death Death
 }
 
@@ -30,13 +30,17 @@ const (
 	DiesAfter        // the process dies after its last round trip, before it has the answer
 )
 
-// String writes an order such as "A2 B* A*". A dagger marks a death: "A2† B*" dies before
+// String writes an order such as "A2 B* A*". "A+ B+" means that both share a transaction. A dagger marks a death: "A2† B*" dies before
 // its third round trip, "A2‡ B*" before it has the answer to the second.
 func (o Order) String() string {
 	turns := make([]string, len(o))
 	for i, t := range o {
 		steps := "*"
-		if t.Steps != toTheEnd {
+		switch t.Steps {
+		case toTheEnd:
+		case together:
+			steps = "+"
+		default:
 			steps = strconv.Itoa(t.Steps)
 		}
 		turns[i] = string(rune('A'+t.Actor)) + steps + []string{"", "†", "‡"}[t.Death]
@@ -60,8 +64,12 @@ func ParseOrder(text string) (Order, error) {
 			return nil, fmt.Errorf("order %q: want turns such as A2, B* or A1†", text)
 		}
 		t.Actor = int(word[0] - 'A')
-		t.Steps = toTheEnd
-		if word[1:] != "*" {
+		switch word[1:] {
+		case "*":
+			t.Steps = toTheEnd
+		case "+":
+			t.Steps = together
+		default:
 			steps, err := strconv.Atoi(word[1:])
 			if err != nil || steps < 0 {
 				return nil, fmt.Errorf("order %q: %q is no number of steps", text, word[1:])

@@ -57,6 +57,7 @@ func Named(name string) (Pair, error) {
 type Outcome struct {
 	Orders   int
 	Blocked  int            // orders in which an actor waited for a lock of the other
+	Grouped  int            // orders in which both operations shared a transaction
 	Excepted map[string]int // orders by the name of the exception that explains them
 	Findings []Finding
 }
@@ -80,7 +81,7 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 	var want [2]*take
 	steps, inert := [2]int{}, [2][]bool{}
 	for i, order := range serial() {
-		t, err := s.Play(ctx, pair.Subject, pair.Actors, order)
+		t, err := s.playSerially(ctx, pair, order)
 		if err != nil {
 			return o, err
 		}
@@ -120,6 +121,21 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 		}
 		rest, orders = append(rest, t), append(orders, order)
 	}
+	takes, groupedOrders, err := s.exploreGroups(ctx, pair, want)
+	if err != nil {
+		return o, err
+	}
+	for i, t := range takes {
+		o.add(t)
+		o.Grouped++
+		if t.between {
+			if what := t.broken(); what != "" {
+				o.Findings = append(o.Findings, Finding{pair, groupedOrders[i], what, t.script})
+			}
+			continue
+		}
+		rest, orders = append(rest, t), append(orders, groupedOrders[i])
+	}
 	for i, t := range rest {
 		if what := judge(t, accepted); what != "" {
 			if e := excuse(pair, t, accepted); e != nil {
@@ -133,6 +149,18 @@ func (s *Stage) Explore(ctx context.Context, pair Pair, most int) (Outcome, erro
 		return o, s.exploreDeaths(ctx, pair, steps[0], &o)
 	}
 	return o, nil
+}
+
+// playSerially plays a serial order. An actor that a loop of a store has made repeat its
+// operation has acted last, so such a play says nothing about the order, and is repeated.
+func (s *Stage) playSerially(ctx context.Context, pair Pair, order Order) (t *take, err error) {
+	const tries = 3
+	for range tries {
+		if t, err = s.Play(ctx, pair.Subject, pair.Actors, order); err != nil || !t.repeated {
+			break
+		}
+	}
+	return t, err
 }
 
 // exploreDeaths lets the process of an actor die before and after each of its round trips,

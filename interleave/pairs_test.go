@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ var fixed = []string{
 
 func TestPairsOnPostgres(t *testing.T) { play(t, "postgres", testdb.Postgres) }
 func TestPairsOnMySQL(t *testing.T)    { play(t, "mysql", testdb.MySQL) }
+func TestPairsOnSQLite(t *testing.T) {
+	play(t, "sqlite", func(t testing.TB) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") })
+}
 
 // play plays pairs in every order with at most two switches.
 func play(t *testing.T, database string, create func(testing.TB) string) {
@@ -44,7 +48,7 @@ func play(t *testing.T, database string, create func(testing.TB) string) {
 			t.Error(err)
 		}
 	}()
-	orders, blocked := 0, 0
+	orders, blocked, grouped := 0, 0, 0
 	for _, pair := range chosen {
 		outcome, err := stage.Explore(t.Context(), pair, 2)
 		if err != nil {
@@ -52,11 +56,12 @@ func play(t *testing.T, database string, create func(testing.TB) string) {
 		}
 		orders += outcome.Orders
 		blocked += outcome.Blocked
+		grouped += outcome.Grouped
 		for _, f := range outcome.Findings {
 			t.Errorf("a result that no serial order has: %v\nreplay it with make prove ARGS='-database %s -match %q -order %q'", f, database, pair, f.Order)
 		}
 	}
-	t.Logf("%d pairs, %d orders; in %d of them one actor waited for a lock of the other", len(chosen), orders, blocked)
+	t.Logf("%d pairs, %d orders; in %d of them one actor waited for a lock of the other, in %d they shared a transaction", len(chosen), orders, blocked, grouped)
 }
 
 // choose returns the pairs to play: the fixed ones in the first tier; in the second one also a
@@ -110,7 +115,7 @@ func selection(t *testing.T) uint32 {
 }
 
 func TestAnOrderIsReadAsItIsWritten(t *testing.T) {
-	for _, text := range []string{"A* B*", "A2 B* A*", "B1 A3 B* A*", "A2† B*", "A2‡ B*"} {
+	for _, text := range []string{"A* B*", "A+ B+", "A2 B* A*", "B1 A3 B* A*", "A2† B*", "A2‡ B*"} {
 		order, err := interleave.ParseOrder(text)
 		if err != nil || order.String() != text {
 			t.Errorf("%q is read as %v, %v", text, order, err)

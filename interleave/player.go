@@ -16,7 +16,7 @@ import (
 // A performer is one of the two processes that act: a store behind a valve.
 type performer struct {
 	name   string
-	valve  *valve
+	valve  valve
 	store  Store
 	caller *sql.DB // for transactions of callers
 
@@ -40,6 +40,7 @@ type performer struct {
 type take struct {
 	results [2]string
 	steps   [2]int
+	writes  [2]int    // transactions of each actor, if the valve counts them
 	inert   [2][]bool // for each step, whether it changes and reads nothing
 	blocked int       // how often an actor waited for a lock of the other
 	between bool      // every switch came between two transactions
@@ -47,6 +48,8 @@ type take struct {
 	script  []string
 	problem string // a broken rule, or empty
 	drift   string // what a recount has corrected, or empty
+
+	repeated bool // an actor was busy, and has repeated its operation at the end
 }
 
 // errStuck means that an actor neither ended nor waited for a lock.
@@ -54,6 +57,9 @@ var errStuck = errors.New("the actors are stuck")
 
 // play lets both actors act in a scene in the given order.
 func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Order) (*take, error) {
+	if order[0].Steps == together {
+		return s.playTogether(ctx, sc, actors, order)
+	}
 	t := &take{between: true}
 	for i, p := range s.performers {
 		*p = performer{name: p.name, valve: p.valve, store: p.store, caller: p.caller, actor: actors[i], ended: make(chan string, 1)}
@@ -77,6 +83,9 @@ func (s *Stage) play(ctx context.Context, sc *scene, actors [2]*Actor, order Ord
 	}
 	for i, p := range s.performers {
 		t.results[i], t.steps[i], t.inert[i] = p.result, p.steps, p.inert
+		if v, counts := p.valve.(*fileValve); counts {
+			t.writes[i] = v.transactions()
+		}
 		if p.dead {
 			t.results[i] = died
 		}
@@ -159,7 +168,7 @@ func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
 					return err
 				}
 			}
-			if blocked && p.actor.Waits {
+			if blocked && (p.actor.Waits || s.db.oneWriter()) {
 				s.performers[1-i].endTransaction(t)
 			}
 		}
@@ -170,9 +179,10 @@ func (s *Stage) finish(ctx context.Context, sc *scene, t *take) error {
 	return nil
 }
 
-// endTransaction ends the transaction that the actor has left open, if any.
+// endTransaction ends the transaction that the actor has left open, if any. While the actor
+// has not ended, its valve would hold the commit.
 func (p *performer) endTransaction(t *take) {
-	if p.open == nil {
+	if !p.done || p.open == nil {
 		return
 	}
 	result := p.open()
@@ -189,13 +199,13 @@ func (s *Stage) step(ctx context.Context, sc *scene, t *take, p *performer, d de
 	for _, statement := range p.held.statements {
 		t.script = append(t.script, p.name+": "+firstLine(statement))
 	}
-	link := p.held.link
+	gone := p.held.gone
 	p.inert = append(p.inert, !slices.ContainsFunc(p.held.statements, func(s string) bool { return !inert(s) }))
 	p.held.decision <- d
 	p.held, p.sent = nil, time.Now()
 	p.steps++
 	if d == lose {
-		return false, s.awaitCut(ctx, p, link)
+		return false, s.awaitCut(ctx, p, gone)
 	}
 	return s.stand(ctx, sc, t, p)
 }
@@ -214,7 +224,8 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 	begin := time.Now()
 	for {
 		select {
-		case stop := <-p.valve.stops:
+		case stop := <-p.valve.held():
+			t.note(p)
 			p.held = stop
 			return false, nil
 		case result := <-p.ended:
@@ -223,6 +234,7 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 			if p.result == busy && time.Since(p.sent) >= longWait {
 				t.problem = p.name + " waited for longer than its documentation says"
 			}
+			t.note(p)
 			t.script = append(t.script, p.name+" ends: "+told(result))
 			return false, nil
 		case <-look.C:
@@ -246,6 +258,13 @@ func (s *Stage) stand(ctx context.Context, sc *scene, t *take, p *performer) (bl
 			after = min(2*after, lookEvery)
 			look.Reset(after)
 		}
+	}
+}
+
+// note adds the statements to the script that an actor has executed since it stood.
+func (t *take) note(p *performer) {
+	for _, statement := range p.valve.passed() {
+		t.script = append(t.script, p.name+"   "+firstLine(statement))
 	}
 }
 
@@ -299,10 +318,10 @@ func (p *performer) begin(ctx context.Context, sc *scene) {
 }
 
 // awaitCut waits until the answer that the actor must not get has arrived.
-func (s *Stage) awaitCut(ctx context.Context, p *performer, l *link) error {
+func (s *Stage) awaitCut(ctx context.Context, p *performer, gone <-chan struct{}) error {
 	for begin := time.Now(); time.Since(begin) < patience.Limit; {
 		select {
-		case <-l.gone:
+		case <-gone:
 			return nil
 		case <-time.After(lookAfter):
 			if waiting, err := s.waits(ctx, p); err != nil || waiting {

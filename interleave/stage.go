@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -22,13 +23,16 @@ type Stage struct {
 	db         *database
 	performers [2]*performer
 	store      Store // the process that sets the scenes
+
+	arrival time.Duration // until the request of an actor has arrived at the writer: see together
 }
 
-// NewStage prepares an empty database of the given type, "postgres" or "mysql".
+// NewStage prepares an empty database of the given type: "postgres", "mysql" or
+// "sqlite".
 func NewStage(ctx context.Context, kind, url string) (*Stage, error) {
-	d, known := map[string]dialect{"postgres": postgresDialect{}, "mysql": mysqlDialect{}}[kind]
+	d, known := map[string]dialect{"postgres": postgresDialect{}, "mysql": mysqlDialect{}, "sqlite": &sqliteDialect{}}[kind]
 	if !known {
-		return nil, fmt.Errorf("database %q is unknown: use postgres or mysql", kind)
+		return nil, fmt.Errorf("database %q is unknown: use postgres, mysql or sqlite", kind)
 	}
 	db, err := openDatabase(ctx, d, url)
 	if err != nil {
@@ -40,7 +44,7 @@ func NewStage(ctx context.Context, kind, url string) (*Stage, error) {
 	}
 	for i, name := range []string{"A", "B"} {
 		p := &performer{name: name}
-		if p.valve, err = newValve(db.url.Host, db.wire(), db.background); err != nil {
+		if p.valve, err = db.newValve(db.url); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.performers[i] = p
@@ -140,6 +144,11 @@ func (s *Stage) playUnless(ctx context.Context, subject *Subject, actors [2]*Act
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range s.performers {
+		if err := s.db.warm(sc.ctx, p.store, sc.free); err != nil {
+			return nil, err
+		}
+	}
 	t, err := s.play(ctx, sc, actors, order)
 	if err != nil {
 		return t, fmt.Errorf("%s: %s and %s, order %s: %w\n%s", subject.Name, actors[0].Name, actors[1].Name, order, err, strings.Join(t.script, "\n"))
@@ -171,7 +180,7 @@ func (s *Stage) settleDown(ctx context.Context, sc *scene, t *take, actors [2]*A
 		again.caller = s.db.admin
 		for try := 0; i != dead && t.results[i] == busy && try < 3; try++ {
 			result := actor.Do(again)
-			t.results[i] = bare(result)
+			t.results[i], t.repeated = bare(result), true
 			t.script = append(t.script, s.performers[i].name+" repeats: "+told(result))
 		}
 	}

@@ -108,8 +108,12 @@ func (s *scene) numbered(ctx context.Context, table string, names ...string) (ma
 // used returns how many jobs each limit counts.
 func (s *scene) used(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
-	err := s.rows(ctx, "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q",
-		func(_ []string, values []sql.NullString) { found[values[0].String] = values[1].String })
+	if s.quotaUse() == "" {
+		return found, nil
+	}
+	err := s.rows(ctx, s.quotaUse(), func(_ []string, values []sql.NullString) {
+		found[values[0].String] = values[1].String
+	})
 	return found, err
 }
 
@@ -139,8 +143,8 @@ func (s *scene) rows(ctx context.Context, query string, each func(columns []stri
 }
 
 var (
-	// sought is when a conductor last looked for tasks without a job. A node that conducts
-	// the batch while another node does leaves that to the other node.
+	// sought is when a conductor last looked for tasks without a job. A node that conducts the
+	// batch while another node does leaves that to the other node.
 	sought  = regexp.MustCompile(`"SoughtAt":"[^"]*",?`)
 	number  = regexp.MustCompile(`\d{7,16}`)
 	instant = regexp.MustCompile(`20[23]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
@@ -164,19 +168,16 @@ func (s *scene) neutral(text string) string {
 		if name := s.labelOf(n); name != "" {
 			return "‹" + name + "›"
 		}
+		from, to := s.fenceRange()
 		switch {
-		case n >= idFloor && n < idCeiling, n >= fenceFloor && n < firstScene.UnixMicro():
+		case n >= idFloor && n < idCeiling, n >= from && n < to:
 			return "?"
-		case n >= firstScene.UnixMicro() && n < firstScene.AddDate(10, 0, 0).UnixMicro():
+		case n >= firstScene.UnixMicro() && n < afterScenes.UnixMicro():
 			return s.offset(n)
 		}
 		return digits
 	})
 }
-
-// fenceFloor is the smallest fence: they begin at the time in microseconds at which the
-// database was first used.
-const fenceFloor = 1_700_000_000_000_000
 
 // offset writes a time relative to the scene.
 func (s *scene) offset(us int64) string {

@@ -87,6 +87,9 @@ func prepare(o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	if o.Connector == nil {
+		o.Connector = driver.NewConnector
+	}
 	switch o.Synchronous {
 	case "":
 		o.Synchronous = "full"
@@ -119,8 +122,7 @@ func prepare(o Options) (*Store, error) {
 }
 
 const (
-	driverName = "sqlite"
-	memory     = ":memory:"
+	memory = ":memory:"
 	// patience bounds how long readers and callers wait for a locked file. The writer
 	// has its own: see patiently.
 	patience = 5 * time.Second
@@ -141,7 +143,7 @@ func (s *Store) connect(path string) error {
 	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -writerCache))
 	var err error
 	if path == memory {
-		s.main, err = sql.Open(driverName, "file::memory:?"+settings.Encode())
+		s.main, err = s.handle("file::memory:?" + settings.Encode())
 		s.callers = s.main
 		keepOne(s.main)
 		return err
@@ -153,24 +155,33 @@ func (s *Store) connect(path string) error {
 	settings.Add("_pragma", "journal_mode(wal)")
 	settings.Add("_pragma", fmt.Sprintf("synchronous(%s)", s.options.Synchronous))
 	settings.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", logPages))
-	if s.main, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+	if s.main, err = s.handle(file + settings.Encode()); err != nil {
 		return err
 	}
 	keepOne(s.main)
 	settings.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
-	if s.callers, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+	if s.callers, err = s.handle(file + settings.Encode()); err != nil {
 		return err
 	}
 	settings.Add("_pragma", "query_only(true)")
 	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -readerCache)) // the last one counts
 	settings.Set("_txlock", "deferred")
-	if s.readers, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+	if s.readers, err = s.handle(file + settings.Encode()); err != nil {
 		return err
 	}
 	readers := max(2, runtime.GOMAXPROCS(0)) + 1 // one of them watches for other processes
 	s.readers.SetMaxOpenConns(readers)
 	s.readers.SetMaxIdleConns(readers)
 	return nil
+}
+
+// handle returns a handle for a data source name. It makes no connection yet.
+func (s *Store) handle(name string) (*sql.DB, error) {
+	connector, err := s.options.Connector(name)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
 }
 
 // createPrivate creates a file that does not exist, for its owner only, whatever the

@@ -18,6 +18,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -57,6 +58,9 @@ type Options struct {
 	Waiting func(whom string)
 	// Clock returns the time of the database's clock; default time.Now.
 	Clock func() time.Time
+	// Connector returns the connector of a data source name; default NewConnector of
+	// modernc.org/sqlite. It may wrap that connector, for example to record statements.
+	Connector func(name string) (sqldriver.Connector, error)
 }
 
 const (

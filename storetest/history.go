@@ -35,6 +35,7 @@ func (f *fixture) told(job *fairlead.Job, since time.Time) (lines []string) {
 }
 
 func testHistory(c *chapter) {
+	c.testSeeds("what Explain says of a waiting job is what its history says later", testHistoryRepeatsExplain)
 	c.test("a job that nobody knows has no history", func(f *fixture) {
 		_, err := f.store.History(f.ctx(), unknown)
 		f.wantErr(err, fairlead.ErrNotFound)
@@ -157,6 +158,23 @@ func testHistory(c *chapter) {
 		f.pause(kindPause(kind))
 		f.watch(w, 2, 3, node)
 		f.equal("its history", f.told(job, begin), []string{"run 1, 0 to 1: in_line", "run 2, 3 to 5: not_due", "run 2, 5 to now: paused"})
+	})
+	c.test("a job that ended and is run again did not back off in between", func(f *fixture) {
+		w, node := f.witness(), f.joinIdle()
+		f.watch(w, 1, 3, node)
+		begin, job := f.now(), f.enqueue(plain())
+		f.settle(again(f.claimThe(job, node), between))
+		f.watch(w, 2, 3, node)
+		f.promote()
+		f.settle(failure(f.claimThe(job, node), "broken"))
+		f.watch(w, 3, 3, node)
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.watch(w, 2, 3, node)
+		f.settle(again(f.claimThe(job, node), between))
+		f.watch(w, 2, 3, node)
+		f.promote()
+		f.claimThe(job, node)
+		f.equal("its history", f.told(job, begin), []string{"run 2, 0 to 2: not_due", "run 3, 2 to 7: unrecorded", "run 4, 7 to 9: not_due"})
 	})
 	c.test("a job that is not due waits for nothing", func(f *fixture) {
 		f.watch(f.witness(), 1, 0)

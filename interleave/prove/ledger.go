@@ -36,6 +36,7 @@ type entry struct {
 	Pair     string         `json:"pair"`
 	Orders   int            `json:"orders"`
 	Blocked  int            `json:"blocked"`
+	Grouped  int            `json:"grouped,omitempty"`
 	Excepted map[string]int `json:"excepted,omitempty"`
 	Findings []string       `json:"findings,omitempty"`
 
@@ -207,7 +208,7 @@ func prove(ctx context.Context, database string, o options) (*ledger, error) {
 		if err != nil {
 			return l, errors.Join(err, end())
 		}
-		e := entry{Pair: pair.String(), Orders: outcome.Orders, Blocked: outcome.Blocked, Excepted: outcome.Excepted}
+		e := entry{Pair: pair.String(), Orders: outcome.Orders, Blocked: outcome.Blocked, Grouped: outcome.Grouped, Excepted: outcome.Excepted}
 		for _, f := range outcome.Findings {
 			e.Findings = append(e.Findings, f.String())
 			fmt.Printf("%s: %v\n", database, f)

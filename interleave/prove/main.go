@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -47,7 +48,7 @@ type options struct {
 
 func parse(arguments []string) (o options, err error) {
 	set := flag.NewFlagSet("prove", flag.ContinueOnError)
-	databases := set.String("database", "postgres,mysql", "databases, separated by commas")
+	databases := set.String("database", "postgres,mysql,sqlite", "databases, separated by commas")
 	set.StringVar(&o.match, "match", "", "play only pairs whose name contains this text")
 	set.StringVar(&o.order, "order", "", "replay this order of the matching pairs and print its statements")
 	set.BoolVar(&o.report, "report", true, "write docs/proof.md after all pairs have been played")
@@ -94,7 +95,7 @@ func run(ctx context.Context, arguments []string) error {
 
 // open starts a database and a stage on it. The returned function ends both.
 func open(ctx context.Context, database string) (*interleave.Stage, func() error, error) {
-	url, drop, err := testdb.Fresh(ctx, database)
+	url, drop, err := fresh(ctx, database)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,6 +104,18 @@ func open(ctx context.Context, database string) (*interleave.Stage, func() error
 		return nil, nil, errors.Join(err, drop())
 	}
 	return stage, func() error { return errors.Join(stage.Close(), drop()) }, nil
+}
+
+// fresh returns the URL of an empty database.
+func fresh(ctx context.Context, database string) (url string, drop func() error, err error) {
+	if database != "sqlite" {
+		return testdb.Fresh(ctx, database)
+	}
+	dir, err := os.MkdirTemp("", "prove")
+	if err != nil {
+		return "", nil, err
+	}
+	return "sqlite://" + filepath.Join(dir, "jobs.db"), func() error { return os.RemoveAll(dir) }, nil
 }
 
 // replay plays one order of the matching pairs and prints its statements.

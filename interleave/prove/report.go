@@ -35,13 +35,13 @@ func report(results map[string]*ledger) error {
 }
 
 // titles are the names of the databases for people.
-var titles = map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB"}
+var titles = map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB", "sqlite": "SQLite"}
 
 // counts writes how much was played on each database.
 func counts(b *strings.Builder, results map[string]*ledger) {
 	all := len(interleave.Pairs())
-	fmt.Fprintf(b, "\n## Results\n\nThere are %d pairs.\n\n| Database | Pairs played | Pairs of bystanders | Pairs left | Orders | Blocked | Explained by an exception | Unexplained |\n|---|---|---|---|---|---|---|---|\n", all)
-	for _, database := range []string{"postgres", "mysql"} {
+	fmt.Fprintf(b, "\n## Results\n\nThere are %d pairs.\n\n| Database | Pairs played | Pairs of bystanders | Pairs left | Orders | Blocked | In one transaction | Explained by an exception | Unexplained |\n|---|---|---|---|---|---|---|---|---|\n", all)
+	for _, database := range []string{"postgres", "mysql", "sqlite"} {
 		l := results[database]
 		if l == nil {
 			continue
@@ -54,13 +54,14 @@ func counts(b *strings.Builder, results map[string]*ledger) {
 			}
 			sum.Orders += e.Orders
 			sum.Blocked += e.Blocked
+			sum.Grouped += e.Grouped
 			findings += len(e.Findings)
 			for _, n := range e.Excepted {
 				excepted += n
 			}
 		}
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n",
-			titles[database], len(l.entries)-bystanders, bystanders, all-len(l.entries), sum.Orders, sum.Blocked, excepted, findings)
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n",
+			titles[database], len(l.entries)-bystanders, bystanders, all-len(l.entries), sum.Orders, sum.Blocked, sum.Grouped, excepted, findings)
 	}
 }
 
