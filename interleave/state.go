@@ -145,7 +145,9 @@ func (s *scene) rows(ctx context.Context, query string, each func(columns []stri
 var (
 	// sought is when a conductor last looked for tasks without a job. A node that conducts the
 	// batch while another node does leaves that to the other node.
-	sought  = regexp.MustCompile(`"SoughtAt":"[^"]*",?`)
+	sought = regexp.MustCompile(`"SoughtAt":"[^"]*",?`)
+	// newest is the last ID that was assigned when a bulk began, rounded by some stores.
+	newest  = regexp.MustCompile(`"newest":\d+,?`)
 	number  = regexp.MustCompile(`\d{7,16}`)
 	instant = regexp.MustCompile(`20[23]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
@@ -153,6 +155,7 @@ var (
 // neutral replaces ids and times in a text.
 func (s *scene) neutral(text string) string {
 	text = sought.ReplaceAllString(text, "")
+	text = newest.ReplaceAllString(text, "")
 	text = instant.ReplaceAllStringFunc(text, func(at string) string {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {
