@@ -23,6 +23,7 @@ type Stage struct {
 	db         *database
 	performers [2]*performer
 	store      Store // the process that sets the scenes
+	scenes     int   // that it has set
 
 	arrival time.Duration // until the request of an actor has arrived at the writer: see together
 }
@@ -82,6 +83,9 @@ func (s *Stage) Close() error {
 
 // scene empties the database and sets a subject.
 func (s *Stage) scene(ctx context.Context, subject *Subject) (*scene, error) {
+	if err := s.renew(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.db.next(ctx); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,20 @@ func (s *Stage) scene(ctx context.Context, subject *Subject) (*scene, error) {
 		return nil, fmt.Errorf("set %q: %w", subject.Name, err)
 	}
 	return sc, nil
+}
+
+// renew lets another process set the scenes after some time. One that has claimed thousands of
+// jobs of a lane looks for earlier ones only once a second.
+func (s *Stage) renew(ctx context.Context) (err error) {
+	const most = 500
+	if s.scenes++; s.scenes%most != 0 {
+		return nil
+	}
+	if err := s.store.Close(); err != nil {
+		return err
+	}
+	s.store, err = s.db.open(ctx, s.db.url.String())
+	return err
 }
 
 // look reads what actors have seen before they act.
