@@ -27,6 +27,7 @@ var fixed = []string{
 	"waiting: answer: success × expire",
 	"failed: retry × prune",
 	"failed: retry × delete as seen",
+	"a schedule with a failed run that retries: delete × tick",
 }
 
 func TestPairsOnPostgres(t *testing.T) { play(t, "postgres", testdb.Postgres) }

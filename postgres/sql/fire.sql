@@ -271,16 +271,17 @@ ended as (
 select {{verdict}} from changed where lanes is not null;
 
 -- name: close_fires
--- Notes that runs have ended. Of those whose jobs were removed nothing stays.
+-- Notes that runs have ended. Of those whose jobs were removed nothing stays. A job that is
+-- removed at the same time is still visible to the statement, but its run is marked as gone.
 -- Inputs, in step: $1 schedules, $2 jobs.
 -- Locks: the removed rows.
 with closed as materialized (
     delete from {{open_fire}} o
     using unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
     where o.schedule = any (array[a.schedule]) and o.job = a.job
-    returning o.job
+    returning o.job, o.gone
 )
-delete from {{fire}} where job = any (array(select job from closed c where (select true from {{job}} where id = c.job) is null));
+delete from {{fire}} where job = any (array(select job from closed c where c.gone or (select true from {{job}} where id = c.job) is null));
 
 -- name: advance_schedules
 -- Notes how far schedules have come.
