@@ -121,6 +121,7 @@ func (s *Stage) kill(ctx context.Context, sc *scene, t *take, p *performer, how 
 	} else if _, err := s.stand(ctx, sc, t, p); err != nil {
 		return err
 	}
+	t.note(p)
 	t.script = append(t.script, p.name+" dies")
 	ports = append(ports, p.valve.ports()...)
 	p.die()

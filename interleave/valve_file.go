@@ -311,10 +311,11 @@ func (t *fileTx) end(statement string, end func() error) error {
 	if d == refuse || c.broken() {
 		return errors.Join(t.abort(), errCut)
 	}
-	if err := end(); err != nil {
+	err := end()
+	c.began.Store(false)
+	if err != nil {
 		return err
 	}
-	c.began.Store(false)
 	if d == lose || c.muted.Swap(false) {
 		c.breaks()
 		return errCut
