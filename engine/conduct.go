@@ -34,7 +34,7 @@ type conductor struct {
 
 func newConductor(l *life, store batch.Store) *conductor {
 	return &conductor{
-		life: l, store: store, loop: newLoop("conduct", l.options.Poll, l.log),
+		life: l, store: store, loop: l.newLoop("conduct", l.options.Poll),
 		news: map[int64]bool{}, later: map[int64]time.Time{}, ahead: map[int64]*batch.Outlook{},
 	}
 }

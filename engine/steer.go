@@ -28,7 +28,7 @@ type steerer struct {
 }
 
 func newSteerer(l *life, store driver.Store) *steerer {
-	return &steerer{life: l, store: store, loop: newLoop("steer", l.options.Poll, l.log), news: map[int64]bool{}}
+	return &steerer{life: l, store: store, loop: l.newLoop("steer", l.options.Poll), news: map[int64]bool{}}
 }
 
 // ended makes the loop look at the sweeps whose shards are among the jobs.
