@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -108,11 +109,7 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 		c.turns.KnowOpen(open)
 		maps.DeleteFunc(c.ahead, func(id int64, _ *batch.Outlook) bool { return !due[id] })
 	}
-	ids := make([]int64, 0, len(due))
-	for id := range due {
-		ids = append(ids, id)
-	}
-	return ids, nil
+	return slices.Sorted(maps.Keys(due)), nil
 }
 
 // open reads all open batches.

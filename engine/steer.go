@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +99,7 @@ func (s *steerer) run(ctx context.Context) {
 		if err != nil {
 			return 0, err
 		}
-		for id := range due {
+		for _, id := range slices.Sorted(maps.Keys(due)) {
 			s.steer(ctx, id)
 		}
 		s.mu.Lock()
