@@ -15,7 +15,7 @@ const alertPolls = 5
 // them as the rules of alerts say.
 func (l *life) keepAlerting(ctx context.Context) {
 	every := alertPolls * l.options.Poll
-	newLoop("alert", every, l.log).run(ctx, func(ctx context.Context) (time.Duration, error) {
+	l.newLoop("alert", every).run(ctx, func(ctx context.Context) (time.Duration, error) {
 		sent, err := alert.Look(ctx, l.alerts, every)
 		for _, message := range sent {
 			l.log.Warn("jobs need attention: sending an alert", "alert", message.Rule, "event", message.Event, "jobs", message.Count)

@@ -40,8 +40,7 @@ func (l *life) releaseStrays(ctx context.Context) error {
 // only needs to be asked before: a run that is settled while it looks is
 // forgotten at once, and the store may still have shown its lease.
 func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
-	l.claiming.Lock()
-	defer l.claiming.Unlock()
+	defer l.claiming.exclude()()
 	known := l.registry.known()
 	held, err := l.store.Held(ctx, l.id)
 	if err != nil {

@@ -125,12 +125,8 @@ func (g *group) claimSuspects(ctx context.Context) {
 
 // claim asks the store once and takes over what it gives.
 func (g *group) claim(ctx context.Context, ask driver.Claim) (int, error) {
-	g.life.claiming.RLock()
-	defer g.life.claiming.RUnlock()
-	if len(g.kinds) > 0 { // the room that one claim has seen must not be given to another
-		g.life.bounded.Lock()
-		defer g.life.bounded.Unlock()
-	}
+	// The room that one claim has seen must not be given to another.
+	defer g.life.claiming.enter(len(g.kinds) > 0)()
 	ask.Node, ask.Scope, ask.Rooms = g.life.id, g.scope, g.rooms()
 	// A claim that has been sent is waited for even at shutdown: abandoning it
 	// would leave jobs leased to a node that does not know of them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ type conductor struct {
 
 func newConductor(l *life, store batch.Store) *conductor {
 	return &conductor{
-		life: l, store: store, loop: newLoop("conduct", l.options.Poll, l.log),
+		life: l, store: store, loop: l.newLoop("conduct", l.options.Poll),
 		news: map[int64]bool{}, later: map[int64]time.Time{}, ahead: map[int64]*batch.Outlook{},
 	}
 }
@@ -108,11 +109,7 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 		c.turns.KnowOpen(open)
 		maps.DeleteFunc(c.ahead, func(id int64, _ *batch.Outlook) bool { return !due[id] })
 	}
-	ids := make([]int64, 0, len(due))
-	for id := range due {
-		ids = append(ids, id)
-	}
-	return ids, nil
+	return slices.Sorted(maps.Keys(due)), nil
 }
 
 // open reads all open batches.

@@ -12,7 +12,7 @@ import (
 // of them before: a node that dies in between leaves the jobs to the next node, which
 // tells its listeners again.
 func (l *life) keepExpiring(ctx context.Context) {
-	expirer := newLoop("expire", l.options.Poll, l.log)
+	expirer := l.newLoop("expire", l.options.Poll)
 	expirer.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for {
 			overdue, err := l.keeper.Overdue(ctx, keepChunk)

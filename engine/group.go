@@ -54,8 +54,8 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 	o := l.options
 	g := &group{
 		life: l, scope: plan.scope, slots: plan.slots, entries: entries, kinds: kinds,
-		claims:   newLoop("claim", o.Poll, l.log),
-		suspects: newLoop("claim suspects", o.Poll, l.log),
+		claims:   l.newLoop("claim", o.Poll),
+		suspects: l.newLoop("claim suspects", o.Poll),
 		anew:     make(chan struct{}, 1),
 
 		documents: newDocuments(plan.slots),

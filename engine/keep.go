@@ -44,7 +44,7 @@ func (l *life) keepPromoting(ctx context.Context) {
 // keepReaping takes jobs back from dead nodes. It looks four times per lease, and when
 // the lease of a node ends that has fallen silent, so that its jobs run again then.
 func (l *life) keepReaping(ctx context.Context) {
-	reaper := newLoop("reap", l.options.Lease/4, l.log)
+	reaper := l.newLoop("reap", l.options.Lease/4)
 	known := newDeaths(l)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.mayReap() {
@@ -67,7 +67,7 @@ func (l *life) keepReaping(ctx context.Context) {
 
 // keepPruning forgets finished jobs whose retention is over.
 func (l *life) keepPruning(ctx context.Context) {
-	pruner := newLoop("prune", time.Minute, l.log)
+	pruner := l.newLoop("prune", time.Minute)
 	kinds := l.options.kindRetention(l.engine.mux)
 	var said time.Time
 	pruner.run(ctx, func(ctx context.Context) (time.Duration, error) {

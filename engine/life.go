@@ -56,10 +56,8 @@ type life struct {
 
 	unattended *unattended // nil: no hook wants to know of failures, or others look for them
 
-	// claiming is held shared by claims and alone by the audit, which must not
-	// see a lease whose claim is still on its way back.
-	claiming sync.RWMutex
-	bounded  sync.Mutex // held by claims if kinds are bounded; taken after claiming
+	// claiming keeps the audit from seeing a lease whose claim is still on its way back.
+	claiming *claimGate
 
 	steadySince atomic.Pointer[time.Time] // since when every beat succeeded; nil after a failure
 	stuck       atomic.Int64              // handlers that ignore the end of their context
@@ -79,6 +77,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		starts:   starts.New(),
 
 		departure: newDeparture(),
+		claiming:  newClaimGate(),
 	}
 	l.keeper, _ = e.store.(driver.Keeper)
 	l.planner, _ = e.store.(schedule.Store)
@@ -95,13 +94,13 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.failures = newFailures(l.log)
 	l.tellers = newTellers(l, o.Listeners)
 	l.unattended = newUnattended(l)
-	l.beats = newLoop("beat", o.Beat, l.log)
-	l.promoter = newLoop("promote", o.Poll, l.log)
-	l.firer = newLoop("fire", o.Poll, l.log)
-	l.audits = newLoop("audit", o.Lease, l.log)
-	l.yields = newLoop("yield", o.Lease, l.log)
-	l.reporter = newLoop("report", reportEvery, l.log)
-	l.telling = newLoop("report lost leases", o.Lease/4, l.log)
+	l.beats = l.newLoop("beat", o.Beat)
+	l.promoter = l.newLoop("promote", o.Poll)
+	l.firer = l.newLoop("fire", o.Poll)
+	l.audits = l.newLoop("audit", o.Lease)
+	l.yields = l.newLoop("yield", o.Lease)
+	l.reporter = l.newLoop("report", reportEvery)
+	l.telling = l.newLoop("report lost leases", o.Lease/4)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
 		entries[kind] = e.mux.Entry(kind)
@@ -303,7 +302,7 @@ func (l *life) leave(ctx context.Context) {
 
 // listen passes the store's news on to the loops that want them.
 func (l *life) listen(ctx context.Context, g *group) {
-	listener := newLoop("listen", l.options.Poll, l.log)
+	listener := l.newLoop("listen", l.options.Poll)
 	listener.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		return 0, l.store.Listen(ctx, g.scope, func(wake driver.Wake) {
 			switch wake {

@@ -15,10 +15,21 @@ type loop struct {
 	every time.Duration
 	wake  chan struct{} // capacity 1: a wake during a step is kept
 	log   *slog.Logger
+
+	random *rand.Rand // source of the jitter; nil = the global source
 }
 
 func newLoop(name string, every time.Duration, log *slog.Logger) *loop {
 	return &loop{name: name, every: every, wake: make(chan struct{}, 1), log: log}
+}
+
+// newLoop returns a loop of the node, with the jitter that the options require.
+func (l *life) newLoop(name string, every time.Duration) *loop {
+	made := newLoop(name, every, l.log)
+	if l.options.Random != nil {
+		made.random = l.options.Random(name)
+	}
+	return made
 }
 
 // poke makes the loop take its next step now.
@@ -56,12 +67,20 @@ func (l *loop) run(ctx context.Context, step func(context.Context) (time.Duratio
 			}
 			continue
 		}
-		pause := l.every - l.every/20 + rand.N(l.every/10+1)
+		pause := l.every - l.every/20 + l.jitter(l.every/10+1)
 		if sooner > 0 && sooner < pause {
 			pause = sooner
 		}
 		l.idle(ctx, pause)
 	}
+}
+
+// jitter returns a random duration below limit.
+func (l *loop) jitter(limit time.Duration) time.Duration {
+	if l.random == nil {
+		return rand.N(limit)
+	}
+	return time.Duration(l.random.Int64N(int64(limit)))
 }
 
 func (l *loop) idle(ctx context.Context, pause time.Duration) {

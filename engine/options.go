@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -70,6 +71,11 @@ type Options struct {
 	// Base returns the parent of handlers' contexts, for values that all handlers need;
 	// default context.Background.
 	Base func() context.Context
+
+	// Random returns a source of random numbers for the jitter of the loop with the given
+	// name. Each loop uses a source of its own, from one goroutine. A simulation that has to
+	// repeat a run sets it; default the global source.
+	Random func(loop string) *rand.Rand
 }
 
 // Less than this cannot be meant; a unit was mistaken for another.

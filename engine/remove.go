@@ -32,7 +32,7 @@ func (l *life) keepRemoving(ctx context.Context) {
 		return
 	}
 	r := remover{store: store, retention: l.options.Retention.Failed}
-	newLoop("remove", removeEvery, l.log).run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, r.look(ctx) })
+	l.newLoop("remove", removeEvery).run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, r.look(ctx) })
 }
 
 // remover is what a node remembers of failed jobs between two looks.

@@ -44,7 +44,7 @@ func (g *group) watchStalls(ctx context.Context) {
 		return
 	}
 	w := stallWatch{group: g, jobs: jobs}
-	watch := newLoop("watch for stalls", g.life.options.Poll, g.life.log)
+	watch := g.life.newLoop("watch for stalls", g.life.options.Poll)
 	watch.run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, w.look(ctx) })
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ type steerer struct {
 }
 
 func newSteerer(l *life, store driver.Store) *steerer {
-	return &steerer{life: l, store: store, loop: newLoop("steer", l.options.Poll, l.log), news: map[int64]bool{}}
+	return &steerer{life: l, store: store, loop: l.newLoop("steer", l.options.Poll), news: map[int64]bool{}}
 }
 
 // ended makes the loop look at the sweeps whose shards are among the jobs.
@@ -98,7 +99,7 @@ func (s *steerer) run(ctx context.Context) {
 		if err != nil {
 			return 0, err
 		}
-		for id := range due {
+		for _, id := range slices.Sorted(maps.Keys(due)) {
 			s.steer(ctx, id)
 		}
 		s.mu.Lock()

@@ -49,7 +49,7 @@ type listsFailures interface {
 // find them.
 func newUnattended(l *life) *unattended {
 	store, ok := l.store.(listsFailures)
-	u := &unattended{life: l, store: store, told: map[driver.Held]time.Time{}, loop: newLoop("unattended failures", l.options.Poll, l.log)}
+	u := &unattended{life: l, store: store, told: map[driver.Held]time.Time{}, loop: l.newLoop("unattended failures", l.options.Poll)}
 	for _, kind := range l.engine.mux.Kinds() {
 		if l.engine.mux.Entry(kind).Options.OnFailed != nil || l.anyHearsFailuresOf(kind) {
 			u.kinds = append(u.kinds, kind)

@@ -66,7 +66,7 @@ func (l *life) watchUnreaped(ctx context.Context) {
 	// looked at again. A claim of such a node can still commit if the database server stood
 	// still for that long. Reap, which looks at all nodes, takes its jobs back.
 	empty := map[fairlead.NodeID]bool{}
-	watch := newLoop("watch for jobs of dead nodes", l.options.Lease, l.log)
+	watch := l.newLoop("watch for jobs of dead nodes", l.options.Lease)
 	watch.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		nodes, err := store.Nodes(ctx)
 		if err != nil {

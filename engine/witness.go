@@ -10,7 +10,7 @@ import (
 // keepWitnessing records what keeps jobs waiting, while no other node does.
 func (l *life) keepWitnessing(ctx context.Context) {
 	witness := hold.NewWitness(l.holds, l.options.Poll, l.options.HoldRetention)
-	newLoop("witness", l.options.Poll, l.log).run(ctx, func(ctx context.Context) (time.Duration, error) {
+	l.newLoop("witness", l.options.Poll).run(ctx, func(ctx context.Context) (time.Duration, error) {
 		return 0, witness.Look(ctx)
 	})
 }
