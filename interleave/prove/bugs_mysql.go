@@ -68,20 +68,6 @@ func mysqlBugs() []bug {
 			Pairs: []string{"a due schedule that skips: tick × trigger the schedule", "a due schedule: tick × disable the schedule", "a due schedule: tick × trigger the schedule"},
 		},
 		{
-			Name: "A key's holder is read from the snapshot", Breaks: "A duplicate is kept only while its holder has the key.",
-			File:  sql + "enqueue.sql",
-			Was:   "where (tenant, job_key) in ({{rows}})\nfor update;",
-			Is:    "where (tenant, job_key) in ({{rows}});",
-			Pairs: []string{"ready with a key: enqueue, replace a duplicate × a caller keeps a duplicate and commits", "ready with a key: a caller keeps a duplicate and commits × a caller replaces a duplicate and commits"},
-		},
-		{
-			Name: "A settlement waits for a caller who holds its key", Breaks: "A caller's open transaction does not stop a node.",
-			File:  "mysql/settle.go",
-			Was:   "if keysHeld[s.ID] {",
-			Is:    "if keysHeld[-s.ID] {",
-			Pairs: []string{"running with a key: settle: fail × a caller keeps a duplicate and stays open"},
-		},
-		{
 			Name: "An operation on a batch does not lock it", Breaks: "Operations on a batch take effect one after the other.",
 			File:  sql + "batch.sql",
 			Was:   "from {{batch}} force index (primary) where id = ? for update;",

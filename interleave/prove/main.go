@@ -42,6 +42,7 @@ type options struct {
 	report    bool
 	planted   string
 	methods   []string
+	tests     string
 	first     bool
 	switches  int
 }
@@ -54,6 +55,7 @@ func parse(arguments []string) (o options, err error) {
 	set.BoolVar(&o.report, "report", true, "write docs/proof.md after all pairs have been played")
 	set.StringVar(&o.planted, "planted", "", "plant the bugs whose name contains this text, or all, instead of proving the code")
 	methods := set.String("methods", "pairs,contract,simulation", "methods to try on planted bugs, separated by commas")
+	set.StringVar(&o.tests, "tests", "", "of the contract tests, run only those that match this pattern on planted bugs; store only what they find")
 	set.BoolVar(&o.first, "first", false, "stop at the first finding, and store nothing")
 	set.IntVar(&o.switches, "switches", 2, "play orders with at most this many switches: 2 or 3")
 	err = set.Parse(arguments)
@@ -73,7 +75,7 @@ func run(ctx context.Context, arguments []string) error {
 		return replay(ctx, o)
 	}
 	if o.planted != "" {
-		return plant(ctx, strings.TrimPrefix(o.planted, "all"), o.methods)
+		return plant(ctx, strings.TrimPrefix(o.planted, "all"), o.methods, o.tests)
 	}
 	if o.first {
 		return findFirst(ctx, o)

@@ -18,7 +18,7 @@ import (
 // A method tries to find a planted bug. It returns its first finding, or an empty text.
 type method struct {
 	name string
-	try  func(ctx context.Context, b *bug, p *program) (string, error)
+	try  func(ctx context.Context, b *bug, p *program, tests string) (string, error)
 	test bool // run the tests of the store instead of this program
 }
 
@@ -45,7 +45,7 @@ const plantedDir = "bin/prove/planted"
 // plant tries methods on the bugs whose name contains a text. Trials that were made before are
 // not made again. It returns an error if a bug remains unnoticed by all methods, and otherwise
 // writes the table if it has tried all bugs.
-func plant(ctx context.Context, match string, names []string) error {
+func plant(ctx context.Context, match string, names []string, tests string) error {
 	trials, err := readTrials()
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func plant(ctx context.Context, match string, names []string) error {
 			if _, tried := trials.of(&b, state, m.name); tried || !slices.Contains(names, m.name) {
 				continue
 			}
-			found, err := b.tryWith(ctx, plantedDir, m)
+			found, err := b.tryWith(ctx, plantedDir, m, tests)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -103,12 +103,12 @@ func (b *bug) state() (string, error) {
 }
 
 // tryWith plants a bug and tries a method. The directory holds the programs with bugs.
-func (b *bug) tryWith(ctx context.Context, dir string, m method) (string, error) {
+func (b *bug) tryWith(ctx context.Context, dir string, m method, tests string) (string, error) {
 	p, err := b.build(ctx, dir, m.test)
 	if err != nil {
 		return "", err
 	}
-	return m.try(ctx, b, p)
+	return m.try(ctx, b, p, tests)
 }
 
 // planted returns the content of the file with the bug.
@@ -127,7 +127,7 @@ func (b *bug) planted() (string, error) {
 var errNotTried = errors.New("not tried")
 
 // tryPairs plays the pairs that may find a bug until one does.
-func tryPairs(ctx context.Context, b *bug, p *program) (string, error) {
+func tryPairs(ctx context.Context, b *bug, p *program, _ string) (string, error) {
 	for _, pairs := range b.Pairs {
 		output, stderr, err := p.run(ctx, "-database", b.Database, "-match", pairs, "-first")
 		var exit *exec.ExitError
@@ -153,12 +153,17 @@ var failedTest = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 // tryContract runs the tests of the store: the contract tests, and those of the store alone. A
 // test that fails once and then passes may have failed because the machine is busy: it is left
 // out, and the others run again.
-func tryContract(ctx context.Context, _ *bug, p *program) (string, error) {
+func tryContract(ctx context.Context, _ *bug, p *program, tests string) (string, error) {
 	var skipped []string
 	for {
-		failed, err := p.firstFailure(ctx, "-test.skip="+strings.Join(skipped, "|"))
-		if failed == "" || err != nil {
+		failed, err := p.firstFailure(ctx, "-test.run="+tests, "-test.skip="+strings.Join(skipped, "|"))
+		switch {
+		case err != nil:
 			return "", err
+		case failed == "" && tests != "":
+			return "", errNotTried // the other tests may find it
+		case failed == "":
+			return "", nil
 		}
 		again, err := p.firstFailure(ctx, "-test.run="+exactly(failed))
 		if again != "" || err != nil {
@@ -169,8 +174,8 @@ func tryContract(ctx context.Context, _ *bug, p *program) (string, error) {
 }
 
 // firstFailure runs some tests until one fails, and returns its name.
-func (p *program) firstFailure(ctx context.Context, which string) (string, error) {
-	output, _, err := p.run(ctx, "-test.short", "-test.failfast", "-test.timeout=20m", which)
+func (p *program) firstFailure(ctx context.Context, which ...string) (string, error) {
+	output, _, err := p.run(ctx, append([]string{"-test.short", "-test.failfast", "-test.timeout=20m"}, which...)...)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -195,7 +200,7 @@ func exactly(test string) string {
 }
 
 // trySimulation runs the simulation.
-func trySimulation(context.Context, *bug, *program) (string, error) {
+func trySimulation(context.Context, *bug, *program, string) (string, error) {
 	return "", errNotTried
 }
 

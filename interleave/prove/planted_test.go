@@ -54,7 +54,7 @@ func TestPairsFindPlantedBugs(t *testing.T) {
 			continue
 		}
 		b := bugs()[i]
-		found, err := b.tryWith(t.Context(), t.TempDir(), methods()[0])
+		found, err := b.tryWith(t.Context(), t.TempDir(), methods()[0], "")
 		if err != nil {
 			t.Errorf("%s: %v", title, err)
 		} else if found == "" {
