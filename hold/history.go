@@ -209,7 +209,7 @@ func (w wait) obstacles(holds []Hold) []fairlead.Obstacle {
 		case backingOff:
 			return []fairlead.Obstacle{{Code: fairlead.NotDue, Text: "it backed off after a failed run, and may have been in line"}}
 		case lastEnded:
-			return []fairlead.Obstacle{{Code: Unrecorded, Text: "it had ended, and may have been in line after it was run again"}}
+			return []fairlead.Obstacle{{Code: Unrecorded, Text: "the job had ended, and may have been in line after it was run again"}}
 		}
 		return []fairlead.Obstacle{{Code: fairlead.InLine, Text: "it was in line or about to start"}}
 	}
