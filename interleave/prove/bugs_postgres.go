@@ -203,6 +203,13 @@ func postgresBugs() []bug {
 			Is:    "update {{running}} set crashes = 0 where id = $3::bigint and fence >= $4::bigint returning id",
 			Pairs: []string{"a sweep with a running shard: take over the shard × checkpoint"},
 		},
+		{
+			Name: "A run that is deleted while its end is noticed stays", Breaks: "Nothing of a deleted run stays.",
+			File:  sql + "fire.sql",
+			Was:   "from closed c where c.gone or (select",
+			Is:    "from closed c where (select",
+			Pairs: []string{"a schedule with a failed run that retries: delete × tick"},
+		},
 	}...)
 	for i := range all {
 		all[i].Database = "postgres"
