@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// unseeded lists fields whose values are random on purpose or follow the order of a map. A
-// trace omits them.
+// unseeded lists fields with random values, or with the order of a map. A trace omits them.
 var unseeded = map[string]bool{"Version": true, "Next": true, "Trace": true, "Token": true, "Line": true}
 
 // render formats a value. Two values that a store would treat as equal have the same format:

@@ -214,8 +214,14 @@ func (w *world) processes() []*peer {
 
 // direct lets calls pass and faults of nodes happen during the active period.
 func (w *world) direct() {
-	next := time.Now().Add(w.pause())
+	const every = 2 * time.Second // between two audits
+	next, audit := time.Now().Add(w.pause()), time.Now().Add(every)
 	for time.Now().Before(w.ends) {
+		if !time.Now().Before(audit) {
+			synctest.Wait()
+			w.audit(context.Background())
+			audit = time.Now().Add(every)
+		}
 		if !time.Now().Before(next) {
 			w.disturb()
 			next = time.Now().Add(w.pause())
