@@ -39,8 +39,9 @@ type trial struct {
 	Found  string `json:"found"` // the first finding; empty if there was none
 }
 
-// plantedDir has the programs with bugs and the results.
-const plantedDir = "bin/prove/planted"
+// plantedDir has the programs with bugs and the results. Because of the dot, no tool takes it for
+// a part of the module.
+const plantedDir = "bin/prove/.planted"
 
 // plant tries methods on the bugs whose name contains a text. Trials that were made before are
 // not made again. It returns an error if a bug remains unnoticed by all methods, and otherwise
