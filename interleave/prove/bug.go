@@ -9,7 +9,7 @@ type bug struct {
 	Name   string
 	Breaks string // the guarantee that it breaks
 
-	Database string // where it is planted: postgres or mysql
+	Database string // where it is planted: postgres, mysql or sqlite
 	File     string // the file with the bug
 	Was, Is  string // the text that is replaced, which the file has once, and its replacement
 
@@ -17,4 +17,4 @@ type bug struct {
 }
 
 // bugs returns the catalogue of planted bugs.
-func bugs() []bug { return slices.Concat(postgresBugs(), mysqlBugs(), sharedBugs()) }
+func bugs() []bug { return slices.Concat(postgresBugs(), mysqlBugs(), sqliteBugs(), sharedBugs()) }

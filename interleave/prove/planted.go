@@ -19,17 +19,20 @@ import (
 type method struct {
 	name string
 	try  func(ctx context.Context, b *bug, p *program, tests string) (string, error)
-	test bool // run the tests of the store instead of this program
+	in   func(b *bug) string // package whose tests it runs; nil = it runs this program
 }
 
 // methods returns the methods that look for planted bugs.
 func methods() []method {
 	return []method{
 		{name: "pairs", try: tryPairs},
-		{name: "contract", try: tryContract, test: true},
-		{name: "simulation", try: trySimulation},
+		{name: "contract", try: tryContract, in: func(b *bug) string { return b.Database }},
+		{name: "simulation", try: trySimulation, in: func(*bug) string { return "sim" }},
 	}
 }
+
+// tries reports whether a method is tried on a bug: the simulation uses SQLite.
+func (m method) tries(b *bug) bool { return m.name != "simulation" || b.Database == "sqlite" }
 
 // A trial is the result of a method for a bug.
 type trial struct {
@@ -62,7 +65,7 @@ func plant(ctx context.Context, match string, names []string, tests string) erro
 			continue
 		}
 		for _, m := range methods() {
-			if _, tried := trials.of(&b, state, m.name); tried || !slices.Contains(names, m.name) {
+			if _, tried := trials.of(&b, state, m.name); tried || !slices.Contains(names, m.name) || !m.tries(&b) {
 				continue
 			}
 			found, err := b.tryWith(ctx, plantedDir, m, tests)
@@ -105,7 +108,11 @@ func (b *bug) state() (string, error) {
 
 // tryWith plants a bug and tries a method. The directory holds the programs with bugs.
 func (b *bug) tryWith(ctx context.Context, dir string, m method, tests string) (string, error) {
-	p, err := b.build(ctx, dir, m.test)
+	in := ""
+	if m.in != nil {
+		in = m.in(b)
+	}
+	p, err := b.build(ctx, dir, in)
 	if err != nil {
 		return "", err
 	}
@@ -200,9 +207,18 @@ func exactly(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// trySimulation runs the simulation.
-func trySimulation(context.Context, *bug, *program, string) (string, error) {
-	return "", errNotTried
+// seeds is the number of seeds that may find a bug.
+const seeds = 16
+
+// trySimulation plays seeds until one fails.
+func trySimulation(ctx context.Context, _ *bug, p *program, _ string) (string, error) {
+	for seed := range seeds {
+		failed, err := p.firstFailure(ctx, "-test.run=^TestSeeds$", fmt.Sprint("-seed=", seed+1))
+		if err != nil || failed != "" {
+			return failed, err
+		}
+	}
+	return "", nil
 }
 
 // trials are the results by bug.

@@ -31,13 +31,14 @@ func (p *program) run(ctx context.Context, arguments ...string) (stdout, stderr 
 // statements, in programs that are built for bugs in statements.
 const statementsFrom = "FAIRLEAD_PLANTED_STATEMENTS"
 
-// build returns a program with the bug, in a directory of its own below the given one. Bugs in statements need no program of their own: one
-// program for each store reads its statements from a directory.
-func (b *bug) build(ctx context.Context, below string, test bool) (*program, error) {
+// build returns a program with the bug, in a directory of its own below the given one. Bugs in
+// statements of PostgreSQL and MySQL need no program of their own: one program for each store reads its statements from a directory. The program consists of the tests of
+// a package, if one is named.
+func (b *bug) build(ctx context.Context, below, tests string) (*program, error) {
 	p := &program{dir: "."}
 	kind, what := "prove", []string{"build", "./interleave/prove"}
-	if test {
-		p.dir, kind, what = b.Database, "test", []string{"test", "-c", "-vet=off", "./" + b.Database}
+	if tests != "" {
+		p.dir, kind, what = tests, tests+"-test", []string{"test", "-c", "-vet=off", "./" + tests}
 	}
 	dir, err := filepath.Abs(filepath.Join(below, b.Database+"-"+kind))
 	if err != nil {
@@ -51,7 +52,7 @@ func (b *bug) build(ctx context.Context, below string, test bool) (*program, err
 		return nil, err
 	}
 	changed := map[string]string{b.File: content}
-	if filepath.Ext(b.File) == ".sql" {
+	if filepath.Ext(b.File) == ".sql" && embedding[b.Database] != "" {
 		p.env = []string{statementsFrom + "=" + dir}
 		if err := copyStatements(b, content, dir); err != nil {
 			return nil, err
@@ -99,7 +100,8 @@ func copyStatements(b *bug, content, to string) error {
 	return nil
 }
 
-// embedded is the variable with the statements of a store, and where each store has it.
+// embedded is the variable with the statements of a store. embedding names the files that have it, of
+// stores with many bugs in statements.
 const embedded = "//go:embed sql/*.sql migrations/*.sql\nvar files embed.FS\n"
 
 var embedding = map[string]string{"postgres": "postgres/statements.go", "mysql": "mysql/store.go"}

@@ -51,7 +51,7 @@ func plantedTable(t *trials) (string, error) {
 			case found != "":
 				finders = append(finders, m.name)
 				count[m.name]++
-			case !tried && m.name != "simulation":
+			case !tried && m.tries(bug):
 				complete = false
 			}
 			fmt.Fprintf(&b, " %s |", cell(m.name, found, tried))
@@ -61,8 +61,8 @@ func plantedTable(t *trials) (string, error) {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\nOf %d bugs, the pairs found %d and the contract tests %d. %d were found by the pairs alone, %d by the contract tests alone.\n",
-		len(all), count["pairs"], count["contract"], alone["pairs"], alone["contract"])
+	fmt.Fprintf(&b, "\nOf %d bugs, the pairs found %d, the contract tests %d and the simulation %d. %d were found by the pairs alone, %d by the contract tests alone.\n",
+		len(all), count["pairs"], count["contract"], count["simulation"], alone["pairs"], alone["contract"])
 	return b.String(), nil
 }
 
