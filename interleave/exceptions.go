@@ -38,7 +38,7 @@ var exceptions = []Exception{
 	{
 		Name: "a claim that passes over a job",
 		Why: "A claim does not wait for a transaction that holds a job, but takes the next one (`skip locked`), here the only one for which the cap has room. " +
-			"In both serial orders, nobody holds the first one.",
+			"In both serial orders, the first one is free.",
 		pair: func(p Pair) bool {
 			return p.Subject.Name == "two ready at a cap" && either("claim", "claim all", "claim from the spare queue")(p)
 		},

@@ -42,7 +42,7 @@ where id in (select value from json_each(?)) and fence >= 0 * ?;`,
 			Pairs: []string{"orphaned: settle: succeed × take over"},
 		},
 		{
-			Name: "The holder of a key is not found", Breaks: "One unfinished job holds a key.",
+			Name: "The holder of a key is not found", Breaks: "A key belongs to at most one unfinished job.",
 			File: sql + "enqueue.sql",
 			Was: `select id from {{jobkey}} where tenant = ? and job_key = ?;
 
