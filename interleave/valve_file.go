@@ -16,44 +16,29 @@ import (
 // driver. A transaction of the store is one round trip, and so is each query outside of a
 // transaction. A caller's transaction also stops before it ends.
 type fileValve struct {
+	shutter
 	name  string
-	stops chan *stop
-
-	mu     sync.Mutex
-	closed chan struct{} // closed again when round trips are no longer held; nil while they are not
-	dead   bool          // connections are broken and new ones are refused
-	conns  map[*fileConn]bool
-	begun  int // number of transactions
-	notes  []string
+	conns map[*fileConn]bool
+	begun int // number of transactions
+	notes []string
 }
 
 // errCut is the error of a connection that the valve has broken.
 var errCut = errors.New("the valve has cut the connection")
 
 func newFileValve(name string) *fileValve {
-	return &fileValve{name: name, stops: make(chan *stop), conns: map[*fileConn]bool{}}
+	return &fileValve{shutter: newShutter(), name: name, conns: map[*fileConn]bool{}}
 }
 
-func (v *fileValve) addr() string       { return v.name }
-func (v *fileValve) held() <-chan *stop { return v.stops }
-func (v *fileValve) end()               { v.cut() }
+func (v *fileValve) addr() string { return v.name }
+func (v *fileValve) end()         { v.cut() }
 
 // close implements valve.
 func (v *fileValve) close() {
+	v.shutter.close()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed == nil {
-		v.closed = make(chan struct{})
-	}
-	v.dead, v.begun, v.notes = false, 0, nil
-}
-
-// open implements valve.
-func (v *fileValve) open() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.release()
-	v.dead = false
+	v.begun, v.notes = 0, nil
 }
 
 // cut implements valve. A connection with an open transaction rolls back when its owner next
@@ -66,13 +51,6 @@ func (v *fileValve) cut() {
 		c.breaks()
 	}
 	v.release()
-}
-
-func (v *fileValve) release() {
-	if v.closed != nil {
-		close(v.closed)
-		v.closed = nil
-	}
 }
 
 // having returns the numbers of the connections that a condition holds for.
@@ -120,29 +98,14 @@ func (v *fileValve) note(statement string) {
 
 // decide waits for the player's decision about a round trip.
 func (v *fileValve) decide(c *fileConn, statement string) decision {
-	v.mu.Lock()
-	closed := v.closed
-	v.mu.Unlock()
-	if c.broken() {
+	opened := v.holds()
+	switch {
+	case c.broken():
 		return refuse
-	}
-	if closed == nil {
+	case opened == nil:
 		return pass
 	}
-	s := &stop{statements: []string{statement}, gone: c.gone, decision: make(chan decision, 1)}
-	stops := v.stops
-	for {
-		select {
-		case stops <- s:
-			stops = nil // the player knows it
-		case d := <-s.decision:
-			return d
-		case <-c.gone:
-			return refuse
-		case <-closed:
-			return pass
-		}
-	}
+	return v.shutter.decide([]string{statement}, opened, c.gone)
 }
 
 // connector returns a connector for the store of the actor, or for its caller's transactions.

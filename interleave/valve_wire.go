@@ -29,17 +29,13 @@ type session interface {
 
 // A wireValve is a valve in front of a database server: a proxy for the connections of one actor.
 type wireValve struct {
+	shutter
 	protocol   protocol
 	server     string
 	background func(statement string) bool // statements that belong to no call: they pass
 	listener   net.Listener
-	stops      chan *stop
 	all        sync.WaitGroup
-
-	mu     sync.Mutex
-	closed chan struct{} // closed again when round trips are no longer held; nil while they are not
-	dead   bool          // connections are cut and new ones are refused
-	links  map[*link]bool
+	links      map[*link]bool
 }
 
 // newWireValve starts a valve in front of a server. It is open at first.
@@ -48,14 +44,12 @@ func newWireValve(server string, p protocol, background func(string) bool) (*wir
 	if err != nil {
 		return nil, err
 	}
-	v := &wireValve{protocol: p, server: server, background: background, listener: listener, stops: make(chan *stop), links: map[*link]bool{}}
+	v := &wireValve{shutter: newShutter(), protocol: p, server: server, background: background, listener: listener, links: map[*link]bool{}}
 	v.all.Go(v.accept)
 	return v, nil
 }
 
 func (v *wireValve) addr() string { return v.listener.Addr().String() }
-
-func (v *wireValve) held() <-chan *stop { return v.stops }
 
 // passed implements valve: each statement belongs to a round trip, and each of those is held.
 func (v *wireValve) passed() []string { return nil }
@@ -67,24 +61,6 @@ func (v *wireValve) end() {
 	v.all.Wait()
 }
 
-// close holds every round trip from now on.
-func (v *wireValve) close() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.closed == nil {
-		v.closed = make(chan struct{})
-	}
-	v.dead = false
-}
-
-// open lets every round trip pass from now on, including those of a valve that was cut.
-func (v *wireValve) open() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.release()
-	v.dead = false
-}
-
 // cut breaks all connections and refuses new ones, as if the process had died.
 func (v *wireValve) cut() {
 	v.mu.Lock()
@@ -94,14 +70,6 @@ func (v *wireValve) cut() {
 		l.close()
 	}
 	v.release()
-}
-
-// release lets the held round trips of open connections pass.
-func (v *wireValve) release() {
-	if v.closed != nil {
-		close(v.closed)
-		v.closed = nil
-	}
 }
 
 // inTransaction reports whether a transaction is open on one of the connections.
@@ -203,26 +171,11 @@ func (v *wireValve) forward(l *link) {
 
 // decide waits for the player's decision about a round trip that it has to know of.
 func (v *wireValve) decide(l *link, statements []string) decision {
-	v.mu.Lock()
-	closed := v.closed
-	v.mu.Unlock()
-	if closed == nil || len(statements) == 0 || !slices.ContainsFunc(statements, func(s string) bool { return !v.background(s) }) {
+	opened := v.holds()
+	if opened == nil || !slices.ContainsFunc(statements, func(s string) bool { return !v.background(s) }) {
 		return pass
 	}
-	s := &stop{statements: statements, gone: l.gone, decision: make(chan decision, 1)}
-	stops := v.stops
-	for {
-		select {
-		case stops <- s:
-			stops = nil // the player knows it
-		case d := <-s.decision:
-			return d
-		case <-l.gone:
-			return refuse
-		case <-closed:
-			return pass
-		}
-	}
+	return v.shutter.decide(statements, opened, l.gone)
 }
 
 // A link is one connection of a client through a valve.
