@@ -98,7 +98,7 @@ func (w *world) run(ctx context.Context, n *simNode, store *passing, job *fairle
 		return w.complete(ctx, store, job, nap)
 	case chance < 68:
 		w.counts.add(replacedItself)
-		return fairlead.Replace(w.errandOf(draw.Uint64()))
+		return fairlead.Replace(w.errandOf(draw.Uint64() ^ uint64(job.ID))) // runs of a schedule have the same N
 	case chance < 70:
 		w.counts.add(released)
 		return fairlead.Release()

@@ -190,8 +190,8 @@ func (w *world) judgeLeases() {
 	}
 	c.neverEarly()
 	for _, v := range c.violations {
-		if w.book.replaceable[v.Job] && v.Fault == TwoLiveLeases {
-			continue // the schedule had ended the run before the retry
+		if w.book.replaceable[v.Job] && (v.Fault == TwoLiveLeases || v.Fault == ProgressRefused) {
+			continue // the schedule had ended the run
 		}
 		w.violated("%v\n%s", v, Tale(w.events, v.Job))
 	}
