@@ -199,14 +199,16 @@ func prove(ctx context.Context, database string, o options) (*ledger, error) {
 			continue
 		}
 		outcome, err := stage.Explore(ctx, pair, o.switches)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return l, errors.Join(err, end())
+		case err != nil:
 			// The actors are stuck, or the store has failed: a new stage plays the other pairs.
 			outcome.Findings = append(outcome.Findings, interleave.Finding{Pair: pair, What: err.Error()})
 			_ = end()
-			stage, end, err = open(ctx, database)
-		}
-		if err != nil {
-			return l, errors.Join(err, end())
+			if stage, end, err = open(ctx, database); err != nil {
+				return l, err
+			}
 		}
 		e := entry{Pair: pair.String(), Orders: outcome.Orders, Blocked: outcome.Blocked, Grouped: outcome.Grouped, Excepted: outcome.Excepted}
 		for _, f := range outcome.Findings {
