@@ -38,7 +38,7 @@ func (w *world) run(ctx context.Context, n *simNode, store *passing, job *fairle
 	}
 	e := Event{What: Started, Process: n.name, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt}
 	w.note(e)
-	draw := drawFor(w.seed, args.N, uint64(job.Attempt), uint64(job.Fence))
+	draw := drawFor(w.seed, args.N, uint64(job.Attempt), uint64(job.Fence), uint64(job.ID)) // runs of a schedule have the same N
 	nap := func(limit time.Duration) error {
 		timer := time.NewTimer(time.Millisecond + time.Duration(draw.Int64N(int64(limit))))
 		defer timer.Stop()
@@ -98,7 +98,7 @@ func (w *world) run(ctx context.Context, n *simNode, store *passing, job *fairle
 		return w.complete(ctx, store, job, nap)
 	case chance < 68:
 		w.counts.add(replacedItself)
-		return fairlead.Replace(w.errandOf(draw.Uint64() ^ uint64(job.ID))) // runs of a schedule have the same N
+		return fairlead.Replace(w.errandOf(draw.Uint64()))
 	case chance < 70:
 		w.counts.add(released)
 		return fairlead.Release()
