@@ -33,7 +33,7 @@ func raisesACapAfterAPreview(t *testing.T) *person {
 	n.sees("#attention", "At the cap for")
 	n.opens("#attention", "Raise the cap")
 	n.types("Cap", "3")
-	n.click("#dialog", "Preview")
+	n.click("form.act .buttons", "Preview")
 	n.sees("#dialog #foreseen", "1 group will start earlier.")
 	if n.count("state=running&tenant=acme") != 1 {
 		t.Error("the preview started jobs")
