@@ -26,8 +26,8 @@ func TestPagesFitTheirScreens(t *testing.T) {
 			const [title, text] = [...document.querySelectorAll(".empty h2, .empty p")].map(e => e.getBoundingClientRect());
 			return Math.abs(title.left + title.right - text.left - text.right) < 2;
 		})()`},
-		"labels of a chart do not grow with it":   {wall, "/runs", `[...document.querySelectorAll("#runs-chart text")].every(e => e.getBoundingClientRect().height < 18)`},
-		"times of a timeline do not grow with it":  {wall, "/jobs/1", `[...document.querySelectorAll(".timeline th.bars text")].every(e => e.getBoundingClientRect().height < 20)`},
+		"labels of a chart do not grow with it":      {wall, "/runs", `[...document.querySelectorAll("#runs-chart text")].every(e => e.getBoundingClientRect().height < 18)`},
+		"times of a timeline do not grow with it":    {wall, "/jobs/1", `[...document.querySelectorAll(".timeline th.bars text")].every(e => e.getBoundingClientRect().height < 20)`},
 		"a row of jobs with one line has its height": {wide, "/jobs?state=succeeded", `[...document.querySelectorAll("[data-row]")].some(row => row.getBoundingClientRect().height < 42)`},
 		"a row keeps its name while its table is scrolled": {phone, "/schedules", `(() => {
 			const table = document.querySelector(".table");
