@@ -84,7 +84,7 @@ type wait struct {
 	start       start
 }
 
-// A start is what a wait began with. When that ended is not stored.
+// A start describes how a wait began. The end of that part is not stored.
 type start int
 
 const (

@@ -214,7 +214,7 @@ func (db *database) through(v valve) *url.URL {
 	return &u
 }
 
-// server is what the dialects of the database servers have in common.
+// server has the common parts of the dialects of database servers.
 type server struct{}
 
 func (server) tableNames(at *url.URL) string {

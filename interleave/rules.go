@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Some faults change nothing but what an actor is told, or do the same in every order. The
+// Some faults change only the answer to an actor, or do the same in every order. The
 // serial orders cannot show them. These rules are about each actor alone.
 
 // A tenure is a run as it acts. A run that acts after a later claim of its job has ended must

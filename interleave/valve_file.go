@@ -141,7 +141,7 @@ func (o fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c, nil
 }
 
-// sqliteConn is what database/sql uses of a connection.
+// sqliteConn lists the methods of a connection that database/sql calls.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -200,7 +200,7 @@ func (c *fileConn) ResetSession(ctx context.Context) error {
 	return c.sqliteConn.ResetSession(ctx)
 }
 
-// callerPatience is how long a caller waits for the write lock.
+// callerPatience is the longest wait of a caller for the write lock.
 const callerPatience = 5 * time.Second
 
 // BeginTx implements driver.ConnBeginTx. The store repeats it while the database is locked:
@@ -342,7 +342,7 @@ func (c *fileConn) PrepareContext(ctx context.Context, query string) (driver.Stm
 	return &fileStmt{stmt.(sqliteStmt), c, query}, nil
 }
 
-// sqliteStmt is what database/sql uses of a prepared statement.
+// sqliteStmt lists the methods of a prepared statement that database/sql calls.
 type sqliteStmt interface {
 	driver.Stmt
 	driver.StmtExecContext

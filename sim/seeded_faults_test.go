@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A fault is what happens to a call of the store.
+// A fault describes how a call of the store fails.
 type fault string
 
 // Faults of calls. A call without a fault has the empty one.

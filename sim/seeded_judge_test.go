@@ -140,7 +140,7 @@ func (w *world) judgeJobs(ctx context.Context) {
 				w.violated("job %d was acknowledged and is lost", id)
 			}
 		case job.State == fairlead.Cancelled && !b.touched[id] && job.Reason != fairlead.ReasonReplaced && !(b.anyCancelled && job.Tenant == bounded):
-			w.violated("job %d is cancelled (%s), and nobody asked for that", id, job.Error)
+			w.violated("job %d is cancelled (%s) without a request", id, job.Error)
 		}
 	}
 	for id, job := range found {

@@ -60,7 +60,7 @@ type world struct {
 	book   book
 }
 
-// target is what a task of a batch changes. It refuses fences that are smaller than the
+// target holds the values that tasks of batches change. It refuses fences that are smaller than the
 // largest one it has seen, as docs/guarantees.md recommends.
 type target struct {
 	value string
