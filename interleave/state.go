@@ -53,6 +53,10 @@ func (s *scene) state(ctx context.Context) (state, error) {
 	if err != nil {
 		return nil, err
 	}
+	calendars, err := s.calendars(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var lines state
 	tables, err := s.withRows(ctx)
 	if err != nil {
@@ -75,6 +79,8 @@ func (s *scene) state(ctx context.Context) (state, error) {
 					text = lanes[text]
 				case column == "quota", table == "fairlead_quota" && column == "id":
 					text = quotas[text]
+				case column == "calendar_seen":
+					text = seenOf(text, calendars[values[slices.Index(columns, "calendar")].String])
 				case table == "fairlead_quota" && column == "used":
 					text = used[values[slices.Index(columns, "id")].String]
 				default:
@@ -115,6 +121,28 @@ func (s *scene) used(ctx context.Context) (map[string]string, error) {
 		found[values[0].String] = values[1].String
 	})
 	return found, err
+}
+
+// calendars returns the version of each calendar by its name.
+func (s *scene) calendars(ctx context.Context) (map[string]string, error) {
+	found := map[string]string{}
+	err := s.rows(ctx, "select name, version from fairlead_calendar", func(_ []string, values []sql.NullString) {
+		found[values[0].String] = values[1].String
+	})
+	return found, err
+}
+
+// seenOf compares the version of a calendar that a schedule has seen with the current one.
+// Versions grow by random steps.
+func seenOf(seen, current string) string {
+	switch seen {
+	case current:
+		return "current"
+	case "0":
+		return "never"
+	default:
+		return "another"
+	}
 }
 
 // rows reads all rows of a query as strings.
