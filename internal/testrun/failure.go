@@ -14,6 +14,7 @@ type failure struct {
 	call   call
 	path   string   // import path; for a check, its command
 	test   string   // empty for a package or check as a whole
+	died   bool     // the test program ended during the test, so that later tests did not run
 	output string   // output of the test itself
 	seeds  []string // environment variables that repeat the random choices
 	flags  []string // flags that repeat the random choices
@@ -32,7 +33,8 @@ func (f *failure) String() string {
 	}
 }
 
-// again returns the call that repeats only the failed test, with the same seed.
+// again returns the call that repeats only the failed test, with the same seed. If the test
+// program died, the call also repeats the tests that would have followed.
 func (f *failure) again() call {
 	c := f.call
 	c.packages = []string{f.path}
@@ -43,7 +45,7 @@ func (f *failure) again() call {
 			c.env = append(slices.Clone(c.env), seed)
 		}
 	}
-	if f.test != "" {
+	if f.test != "" && !f.died {
 		c.tests = []string{f.test}
 	} else if f.call.tests == nil {
 		c.flags = append(c.flags, selection(f.call.flags)...)
@@ -79,7 +81,9 @@ func (f *failure) command() string {
 	if f.check != nil {
 		return in(f.check.dir, strings.Join(f.check.command, " "))
 	}
-	c := f.again()
+	alone := *f
+	alone.died = false
+	c := alone.again()
 	words := []string{strings.Repeat("../", depth(c.dir)) + "bin/testdb-run", "--"}
 	if len(c.env) > 0 {
 		words = append(append(words, "env"), c.env...)

@@ -213,3 +213,33 @@ func TestBroken(t *testing.T) {
 		`(?s)== Summary.*WARNING: failed once and passed when it was repeated:\n--- FAIL: example.com/m/flaky TestFlaky\n.*FAIRLEAD_FLAKY_SEED=4711.*--- FAIL: example.com/m/broken TestBroken\n.*, 1 failed, `,
 	}, nil)
 }
+
+func TestAProgramThatDiedRepeatsTheTestsThatDidNotRun(t *testing.T) {
+	dying := map[string]string{"dying/a_test.go": `package dying
+
+import (
+	"os"
+	"testing"
+)
+
+func TestDying(t *testing.T) {
+	t.Attr("long", "it waits")
+	t.Attr("seed", "FAIRLEAD_DYING_SEED=4711")
+	if !testing.Short() && os.Getenv("FAIRLEAD_DYING_SEED") != "4711" {
+		os.Exit(66)
+	}
+}
+
+func TestTheNext(t *testing.T) {
+	t.Attr("long", "it waits")
+	if !testing.Short() {
+		t.Error("the next one fails")
+	}
+}
+`}
+	output, code := testrun(t, module(t, passing, dying), "all", "-vet=off")
+	expect(t, output, code, 1, []string{
+		`^== Again, with the same seed: example.com/m/dying TestDying$`,
+		`(?s)== Summary.*--- FAIL: example.com/m/dying TestTheNext\n.*the next one fails`,
+	}, nil)
+}

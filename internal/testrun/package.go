@@ -120,7 +120,9 @@ func (p *packageRun) failures() []*failure {
 			}
 		}
 	}
-	return []*failure{p.failure(unended, written.String())}
+	f := p.failure(unended, written.String())
+	f.died = true
+	return []*failure{f}
 }
 
 func (p *packageRun) partFailed(name string) bool {
