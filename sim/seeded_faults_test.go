@@ -26,6 +26,7 @@ const (
 const (
 	crashed     = "node crashes"
 	suspended   = "node is suspended for longer than its lease"
+	allFrozen   = "all nodes are suspended until instants are missed"
 	badLine     = "connection of a node is bad"
 	skewed      = "clock of a node is wrong"
 	leftEarly   = "node leaves and another one joins"
@@ -41,7 +42,7 @@ const (
 // faultKinds lists all faults that a run of many seeds has to contain.
 var faultKinds = []string{
 	string(failBefore), string(loseAnswer), string(slowCall), string(slowAnswer), string(lateEffect),
-	crashed, suspended, badLine, skewed, leftEarly, panicked, failed, hopeless, oblivious, returnsLate, lostLease, unanswered,
+	crashed, suspended, allFrozen, badLine, skewed, leftEarly, panicked, failed, hopeless, oblivious, returnsLate, lostLease, unanswered,
 }
 
 // longestPause is longer than a node waits for most calls.

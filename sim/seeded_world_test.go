@@ -223,8 +223,7 @@ func (w *world) direct() {
 			audit = time.Now().Add(every)
 		}
 		if !time.Now().Before(next) {
-			w.disturb()
-			next = time.Now().Add(w.pause())
+			next = time.Now().Add(w.disturb())
 		}
 		if !w.gate.step() {
 			w.gate.idle(earlier(next, w.ends))
@@ -244,11 +243,20 @@ func (w *world) pause() time.Duration {
 	return time.Second + time.Duration(w.random.Int64N(int64(5*time.Second)))
 }
 
-// disturb lets something happen to a node. There are always some nodes that live.
-func (w *world) disturb() {
+// disturb lets something happen to a node, and returns how long to wait with the next thing.
+// There are always some nodes that live.
+func (w *world) disturb() time.Duration {
 	live := w.live()
 	n := live[w.random.IntN(len(live))]
 	const fewest, most = 2, 5
+	const missed = 5 * seededLease / 2 // an instant is missed if all nodes are two leases late
+	if time.Until(w.ends) > missed && w.random.IntN(12) == 0 {
+		w.counts.add(allFrozen)
+		for _, n := range live {
+			w.gate.suspend(n.peer, missed)
+		}
+		return missed
+	}
 	what := w.random.IntN(10)
 	switch {
 	case len(live) <= fewest, what == 0 && len(live) < most:
@@ -269,6 +277,7 @@ func (w *world) disturb() {
 		n.stop()
 		w.join()
 	}
+	return w.pause()
 }
 
 func (w *world) live() []*simNode {
