@@ -85,14 +85,16 @@ func (c *Client) TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Co
 // Cancel cancels a job that has not started, or asks a running job to stop. It returns
 // ErrNotFound if the job does not exist, and ErrConflict if the job is finished.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
-	return c.store.Cancel(ctx, id, reason)
+	return c.store.Operate(ctx, id, Operation{Op: OpCancel, Reason: reason})
 }
 
 // Retry makes a failed or cancelled job ready again. It returns ErrNotFound if the job does
 // not exist, and ErrConflict if the job is in any other state. Retry also returns
 // ErrConflict for a batch task, because the batch has already counted the task's end, and
 // for a scheduled run if its schedule already has the maximum number of active runs.
-func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
+func (c *Client) Retry(ctx context.Context, id int64) error {
+	return c.store.Operate(ctx, id, Operation{Op: OpReopen})
+}
 
 // Reschedule sets the due time of a job that has not started. It returns ErrNotFound if the
 // job does not exist, ErrConflict if the job has started or ended, and ErrInvalid if
@@ -102,12 +104,14 @@ func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) 
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
 		return err
 	}
-	return c.store.Reschedule(ctx, id, notBefore)
+	return c.store.Operate(ctx, id, Operation{Op: OpReschedule, NotBefore: notBefore})
 }
 
 // RunNow makes a scheduled job ready immediately. It returns ErrNotFound if the job does not
 // exist, and ErrConflict if the job has started or ended.
-func (c *Client) RunNow(ctx context.Context, id int64) error { return c.store.RunNow(ctx, id) }
+func (c *Client) RunNow(ctx context.Context, id int64) error {
+	return c.store.Operate(ctx, id, Operation{Op: OpRunNow})
+}
 
 // SetPriority changes the priority of an unfinished job. It returns ErrNotFound if the job
 // does not exist, ErrConflict if the job is finished, and ErrInvalid if priority is beyond
@@ -117,7 +121,7 @@ func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error 
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
 		return err
 	}
-	return c.store.SetPriority(ctx, id, priority)
+	return c.store.Operate(ctx, id, Operation{Op: OpSetPriority, Priority: priority})
 }
 
 // SetQueue moves a job that has not started to another queue. It does not change the job's
@@ -129,19 +133,21 @@ func (c *Client) SetQueue(ctx context.Context, id int64, queue string) error {
 	if err := NormalizeJobs([]*Job{&probe}); err != nil {
 		return err
 	}
-	return c.store.SetQueue(ctx, id, probe.Queue)
+	return c.store.Operate(ctx, id, Operation{Op: OpSetQueue, Queue: probe.Queue})
 }
 
 // Delete removes a job and its history. It returns ErrNotFound if the job does not exist. It
 // returns ErrConflict if the job is running or waiting, or if its batch or sweep has yet to
 // record the job's end.
-func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }
+func (c *Client) Delete(ctx context.Context, id int64) error {
+	return c.store.Operate(ctx, id, Operation{Op: OpDelete})
+}
 
 // DeleteSeen deletes a job that an earlier query returned. It returns ErrConflict if the
 // job's State or Fence has changed since that query. DeleteSeen therefore never deletes a
 // job that was retried in the meantime. Otherwise it returns the same errors as Delete.
 func (c *Client) DeleteSeen(ctx context.Context, seen *Job) error {
-	return c.store.DeleteSeen(ctx, seen)
+	return c.store.Operate(ctx, seen.ID, Operation{Op: OpDelete, Seen: seen})
 }
 
 // PauseQueue stops all nodes from starting jobs in a queue until ResumeQueue is called.

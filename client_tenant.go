@@ -108,7 +108,7 @@ func (c *Client) cancelAll(ctx context.Context, tenant, reason string) (cancelle
 			return cancelled, err
 		}
 		for _, job := range page.Jobs {
-			switch err := c.store.Cancel(ctx, job.ID, reason); {
+			switch err := c.Cancel(ctx, job.ID, reason); {
 			case err == nil:
 				cancelled++
 			case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound):

@@ -186,49 +186,11 @@ type Filter struct {
 	OnFail OnFail
 }
 
-// Operator changes jobs on behalf of users and other programs. Each method that takes a
-// job's ID returns ErrNotFound if the job does not exist. If a method's documentation calls
-// a state a conflict, the method returns ErrConflict and changes nothing.
+// Operator changes jobs on behalf of users and other programs.
 type Operator interface {
-	// Cancel ends a scheduled, ready, parked or waiting job as cancelled. A running job is
-	// asked to stop: its node learns of the request with the next beat, and unless its
-	// handler succeeds, the job then ends as cancelled instead of being retried, released
-	// or awaited. If there are several requests, the first one counts. A finished job is a
-	// conflict.
-	Cancel(ctx context.Context, id int64, reason string) error
-	// Reopen makes a failed or cancelled job ready or parked again. It resets the job's
-	// failures and crashes, and keeps its memo, its order and its run numbers. The job
-	// takes its key again; if another job holds the key, that is a conflict. So is a task
-	// of a batch. So is a run of a schedule that already has as many active runs as its
-	// MaxConcurrency allows, unless its Concurrency allows parallel runs. Any other state
-	// is a conflict.
-	Reopen(ctx context.Context, id int64) error
-	// Reschedule sets the due time of a scheduled, parked or ready job. A time that has
-	// passed makes the job ready, or parked if it has no place at its gate. If the job's
-	// StartBy was the due time, it moves along. Any other state is a conflict.
-	Reschedule(ctx context.Context, id int64, notBefore time.Time) error
-	// RunNow makes a scheduled job ready immediately, or parked if it has no place at its
-	// gate; a ready or parked job stays as it is. A StartBy that was the due time becomes
-	// now if it is in the future. Any other state is a conflict.
-	RunNow(ctx context.Context, id int64) error
-	// SetPriority changes the priority of a job: immediately while it waits for a slot,
-	// and from its next attempt on while it runs. A finished job is a conflict.
-	SetPriority(ctx context.Context, id int64, priority int) error
-	// SetQueue moves a scheduled, parked or ready job to another queue. The job keeps its
-	// order, its due time, its key and its place at its gate, and nodes that serve the
-	// queue are woken. A job that is already in the queue stays as it is. Any other state
-	// is a conflict.
-	SetQueue(ctx context.Context, id int64, queue string) error
-	// Delete removes a job with its entire history. A running or waiting job is a
-	// conflict. So is a task whose end its batch has not counted yet, and a job of a shard
-	// that has not ended while its sweep runs. If the job is a run whose end its schedule
-	// has not counted yet, the schedule counts how it ended, or counts it as cancelled if
-	// it never began.
-	Delete(ctx context.Context, id int64) error
-	// DeleteSeen deletes a job that the caller has read, but only if it has not changed
-	// since: it returns ErrConflict unless the job has the same State and Fence as seen.
-	// The comparison and the deletion happen in one transaction.
-	DeleteSeen(ctx context.Context, seen *Job) error
+	// Operate applies an operation to a job. It returns ErrNotFound if the job does not
+	// exist, and ErrConflict if its state forbids the operation.
+	Operate(ctx context.Context, id int64, operation Operation) error
 	// Pause prevents claims of the jobs of a queue, a kind, or a tenant and its children:
 	// none is claimed after Pause has returned. Pausing again replaces the reason if it
 	// gives one, and otherwise has no effect. Pausing or resuming a declared tenant

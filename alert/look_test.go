@@ -101,7 +101,7 @@ func TestAJobThatIsRetriedByHandAndFailsAgainIsCountedAgain(t *testing.T) {
 	failed := w.fail(1, mail)
 	w.look()
 	w.wantSent(w.look(), alert.Sent{Rule: "all", Event: alert.Failed, Count: 1})
-	w.ok(w.store.Reopen(t.Context(), failed[0].ID))
+	w.ok(w.store.Operate(t.Context(), failed[0].ID, fairlead.Operation{Op: fairlead.OpReopen}))
 	w.end(w.start("mail"), fairlead.Fail)
 	w.look()
 	w.wantSent(w.look(), alert.Sent{Rule: "all", Event: alert.Failed, Count: 1})

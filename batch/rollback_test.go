@@ -237,7 +237,7 @@ func TestWhatWasFoundBeforeIsPutBack(t *testing.T) {
 	m.succeed(again...)
 	m.look(b.ID)
 	for _, job := range jobs { // the batch does not need them any more
-		m.ok(m.store.Delete(t.Context(), job.ID))
+		m.ok(m.store.Operate(t.Context(), job.ID, fairlead.Operation{Op: fairlead.OpDelete}))
 	}
 	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
 	put := map[int64]string{}

@@ -54,7 +54,7 @@ func (r *retrier) FindPage(ctx context.Context, filter fairlead.Filter) (fairlea
 		for _, job := range page.Jobs {
 			if time.Since(job.FinishedAt) > fairlead.RemoveAfter {
 				r.found++
-				err = errors.Join(err, r.Reopen(ctx, job.ID))
+				err = errors.Join(err, r.Operate(ctx, job.ID, fairlead.Operation{Op: fairlead.OpReopen}))
 			}
 		}
 	}

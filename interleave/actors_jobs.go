@@ -10,6 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
+// operate applies an operation to the job.
+func (c *cue) operate(operation fairlead.Operation) string {
+	return verdict(c.store.Operate(c.ctx, c.job.ID, operation))
+}
+
+// operating returns an actor's function that applies an operation to the job.
+func operating(operation fairlead.Operation) func(c *cue) string {
+	return func(c *cue) string { return c.operate(operation) }
+}
+
 // jobActors returns the operations on jobs.
 func jobActors() []Actor {
 	plainly, job := []Trait{hasPlain}, []Trait{hasJob}
@@ -24,17 +34,21 @@ func jobActors() []Actor {
 		{Name: "enqueue, replace a duplicate", On: []Trait{hasKey}, Waits: true, Do: func(c *cue) string {
 			return c.adds(keyed("k"), onDuplicate(fairlead.ReplaceDuplicate))
 		}},
-		{Name: "cancel", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Cancel(c.ctx, c.job.ID, "no longer wanted")) }},
-		{Name: "retry", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Reopen(c.ctx, c.job.ID)) }},
+		{Name: "cancel", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpCancel, Reason: "no longer wanted"})},
+		{Name: "retry", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpReopen})},
 		{Name: "reschedule", On: job, Waits: true, Do: func(c *cue) string {
-			return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now().Add(time.Hour)))
+			return c.operate(fairlead.Operation{Op: fairlead.OpReschedule, NotBefore: c.now().Add(time.Hour)})
 		}},
-		{Name: "reschedule to now", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Reschedule(c.ctx, c.job.ID, c.now())) }},
-		{Name: "run now", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.RunNow(c.ctx, c.job.ID)) }},
-		{Name: "set the priority", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.SetPriority(c.ctx, c.job.ID, 7)) }},
-		{Name: "move to another queue", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.SetQueue(c.ctx, c.job.ID, "spare")) }},
-		{Name: "delete", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.Delete(c.ctx, c.job.ID)) }},
-		{Name: "delete as seen", On: job, Waits: true, Do: func(c *cue) string { return verdict(c.store.DeleteSeen(c.ctx, c.seen)) }},
+		{Name: "reschedule to now", On: job, Waits: true, Do: func(c *cue) string {
+			return c.operate(fairlead.Operation{Op: fairlead.OpReschedule, NotBefore: c.now()})
+		}},
+		{Name: "run now", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpRunNow})},
+		{Name: "set the priority", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpSetPriority, Priority: 7})},
+		{Name: "move to another queue", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpSetQueue, Queue: "spare"})},
+		{Name: "delete", On: job, Waits: true, Do: operating(fairlead.Operation{Op: fairlead.OpDelete})},
+		{Name: "delete as seen", On: job, Waits: true, Do: func(c *cue) string {
+			return c.operate(fairlead.Operation{Op: fairlead.OpDelete, Seen: c.seen})
+		}},
 		{Name: "step of a bulk", On: []Trait{hasBulk}, Waits: true, Do: stepBulk},
 		{Name: "stop the bulk", On: []Trait{hasBulk}, Do: func(c *cue) string { return verdict(c.store.StopBulk(c.ctx, c.bulk)) }},
 		{Name: "pause the queue", On: plainly, Do: func(c *cue) string {

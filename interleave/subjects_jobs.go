@@ -41,7 +41,9 @@ func jobSubjects() []Subject {
 			return s.run(s.capped, func() error { return s.leased(forTenant("acme")) }, func() error { return s.next(forTenant("acme")) })
 		}},
 		{"stopping", []Trait{hasJob, hasRun}, func(s *scene) error {
-			return s.run(func() error { return s.leased() }, func() error { return s.store.Cancel(s.ctx, s.job.ID, "enough") })
+			return s.run(func() error { return s.leased() }, func() error {
+				return s.store.Operate(s.ctx, s.job.ID, fairlead.Operation{Op: fairlead.OpCancel, Reason: "enough"})
+			})
 		}},
 		{"orphaned", []Trait{hasPlain, hasJob, hasRun, hasDead}, func(s *scene) error {
 			return s.run(func() error { return s.leased(keyed("k")) }, func() error { return s.later(2 * lease) }, s.joinFree)

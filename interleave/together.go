@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
@@ -75,7 +76,7 @@ func (s *Stage) playTogether(ctx context.Context, sc *scene, actors [2]*Actor, o
 	defer cancel()
 
 	busyWith := make(chan error, 1)
-	go func() { busyWith <- p.store.Cancel(ctx, 1, "") }() // of a job that does not exist
+	go func() { busyWith <- p.store.Operate(ctx, 1, fairlead.Operation{Op: fairlead.OpCancel}) }() // of a job that does not exist
 	var first *stop
 	select {
 	case first = <-v.held():

@@ -41,7 +41,7 @@ func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 
 // Operate implements sqlstore.JobTx. All jobs are locked, in order of id, before the first is
 // acted upon, and what becomes of them is written together.
-func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+func (j *jobTx) Operate(ctx context.Context, ids []int64, op *verdict.Operation) (map[int64]error, error) {
 	if err := j.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 		return nil, err
 	}
 	m, refused := moves{now: now}, map[int64]error{}
-	if err := j.t.aim(ctx, jobs, &m, deed); err != nil {
+	if err := j.t.aim(ctx, jobs, &m, op); err != nil {
 		return nil, err
 	}
 	for _, id := range slices.Sorted(slices.Values(ids)) {
@@ -62,7 +62,7 @@ func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 			refused[id] = driver.NoSuchJob(id)
 			continue
 		}
-		switch err := j.t.act(ctx, jobs[id], &m, deed); {
+		switch err := j.t.act(ctx, jobs[id], &m, op); {
 		case sqlstore.IsRefusal(err):
 			refused[id] = err
 		case err != nil:

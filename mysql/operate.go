@@ -29,41 +29,41 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx c
 }
 
 // Operate implements what sqlstore needs to do something to one job.
-func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
-	return d.Store.operate(sqlstore.MayWait(ctx), string(deed.Action), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if err := t.aim(ctx, map[int64]*placed{id: p}, m, deed); err != nil {
+func (d database) Operate(ctx context.Context, id int64, op *verdict.Operation) error {
+	return d.Store.operate(sqlstore.MayWait(ctx), string(op.Op), id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if err := t.aim(ctx, map[int64]*placed{id: p}, m, op); err != nil {
 			return err
 		}
-		return t.act(ctx, p, m, deed)
+		return t.act(ctx, p, m, op)
 	})
 }
 
 // act does something to a job that is locked. What refuses it comes before the first
 // change: a transaction that acts upon many jobs goes on.
-func (t *txn) act(ctx context.Context, p *placed, m *moves, deed *verdict.Deed) error {
-	if err := deed.PermitSeen(p.id, p.state, p.fence); err != nil {
+func (t *txn) act(ctx context.Context, p *placed, m *moves, op *verdict.Operation) error {
+	if err := op.PermitSeen(p.id, p.state, p.fence); err != nil {
 		return err
 	}
-	switch deed.Action {
-	case verdict.ToCancel:
-		return t.cancel(ctx, p, m, deed.Reason)
-	case verdict.ToReopen:
+	switch op.Op {
+	case fairlead.OpCancel:
+		return t.cancel(ctx, p, m, op.Reason)
+	case fairlead.OpReopen:
 		return t.reopen(ctx, p, m)
-	case verdict.ToReschedule:
-		return t.reschedule(ctx, p, m, sqlstore.Micros(deed.NotBefore))
-	case verdict.ToRun:
-		if deed.Action.Moot(p.state) {
+	case fairlead.OpReschedule:
+		return t.reschedule(ctx, p, m, sqlstore.Micros(op.NotBefore))
+	case fairlead.OpRunNow:
+		if verdict.Moot(op.Op, p.state) {
 			return nil
 		}
 		return t.awaitNow(ctx, p, m)
-	case verdict.ToPrioritize:
-		return t.prioritize(ctx, p, m, int64(-deed.Priority))
-	case verdict.ToMove:
+	case fairlead.OpSetPriority:
+		return t.prioritize(ctx, p, m, int64(-op.Priority))
+	case fairlead.OpSetQueue:
 		return t.moveTo(ctx, p, m)
-	case verdict.ToDelete:
+	case fairlead.OpDelete:
 		return t.deleteJob(ctx, p, m)
 	}
-	return fmt.Errorf("unknown action %q", deed.Action)
+	return fmt.Errorf("unknown action %q", op.Op)
 }
 
 // cancel ends a job, or asks it to stop if it is running.
@@ -190,8 +190,8 @@ func (t *txn) prioritize(ctx context.Context, p *placed, m *moves, turn int64) e
 // aim finds the lanes that jobs, which are locked, are about to be moved to. It looks at all
 // of them together: a transaction that meets a lane which this process does not know, or which
 // was retired, begins again, and does so only a few times.
-func (t *txn) aim(ctx context.Context, jobs map[int64]*placed, m *moves, deed *verdict.Deed) error {
-	if deed.Action != verdict.ToMove {
+func (t *txn) aim(ctx context.Context, jobs map[int64]*placed, m *moves, op *verdict.Operation) error {
+	if op.Op != fairlead.OpSetQueue {
 		return nil
 	}
 	var moved []*fairlead.Job
@@ -200,8 +200,8 @@ func (t *txn) aim(ctx context.Context, jobs map[int64]*placed, m *moves, deed *v
 		if err != nil {
 			return err
 		}
-		if names.Queue != deed.Queue && deed.Permit(id, p.state) == nil {
-			moved = append(moved, &fairlead.Job{ID: id, Queue: deed.Queue, Tenant: names.Tenant, Kind: names.Kind})
+		if names.Queue != op.Queue && op.Permit(id, p.state) == nil {
+			moved = append(moved, &fairlead.Job{ID: id, Queue: op.Queue, Tenant: names.Tenant, Kind: names.Kind})
 		}
 	}
 	guard, err := t.guardLanes(moved)

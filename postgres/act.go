@@ -80,17 +80,17 @@ func (t *jobTx) tell(ctx context.Context) {
 
 // Operate implements sqlstore.JobTx. Jobs are acted upon in order of id: all together where
 // one round trip can, and the others each in a savepoint that its refusal returns to.
-func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+func (t *jobTx) Operate(ctx context.Context, ids []int64, asked *verdict.Operation) (map[int64]error, error) {
 	op := &operation{store: t.store, in: t}
 	op.inTx = func(ctx context.Context, f func(context.Context, runner) error) error { return f(ctx, op.in) }
-	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), deed)
+	rest, err := t.together(ctx, op, slices.Sorted(slices.Values(ids)), asked)
 	if err != nil {
 		return nil, op.allChanged(err)
 	}
 	refused := map[int64]error{}
 	for _, id := range rest {
 		t.queue = append(t.queue, call{sql: t.store.sql.Savepoint})
-		switch err := op.do(ctx, id, deed); {
+		switch err := op.do(ctx, id, asked); {
 		case sqlstore.IsRefusal(err):
 			refused[id] = err
 			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint})
@@ -106,11 +106,11 @@ func (t *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (m
 // together tries all jobs in one round trip, and returns those that it did not hit, which are
 // to be looked at one by one. If one was hit in a state in which it is to be left, all of it is
 // undone.
-func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *verdict.Deed) (rest []int64, err error) {
-	if len(ids) == 0 || !triedAtOnce(deed.Action) {
+func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, asked *verdict.Operation) (rest []int64, err error) {
+	if len(ids) == 0 || !triedAtOnce(asked.Op) {
 		return ids, nil
 	}
-	trials, err := op.trials(ctx, ids, deed)
+	trials, err := op.trials(ctx, ids, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (t *jobTx) together(ctx context.Context, op *operation, ids []int64, deed *
 			rest = append(rest, trial.id)
 			continue
 		}
-		if _, refusal := hit.judge(trial, deed); refusal != nil {
+		if _, refusal := hit.judge(trial, asked); refusal != nil {
 			t.queue = append(t.queue, call{sql: t.store.sql.ReturnToSavepoint}, call{sql: t.store.sql.ReleaseSavepoint})
 			return ids, nil
 		}

@@ -18,17 +18,17 @@ type effects struct {
 }
 
 // after notes that an action hit a job in a state.
-func (e *effects) after(action verdict.Action, hit fairlead.State, lane int32, gates []int64) {
+func (e *effects) after(action fairlead.Op, hit fairlead.State, lane int32, gates []int64) {
 	e.gates = append(e.gates, gates...)
 	switch action {
-	case verdict.ToCancel:
+	case fairlead.OpCancel:
 		e.cancel = e.cancel || verdict.Asked(hit)
 		e.freed = e.freed || !verdict.Asked(hit) && verdict.HoldsSlots(hit)
-	case verdict.ToReschedule: // whether its time has come only the database knows
+	case fairlead.OpReschedule: // whether its time has come only the database knows
 		e.later, e.parked, e.lanes = true, true, append(e.lanes, lane)
-	case verdict.ToRun, verdict.ToReopen:
+	case fairlead.OpRunNow, fairlead.OpReopen:
 		e.parked, e.lanes = true, append(e.lanes, lane)
-	case verdict.ToPrioritize, verdict.ToMove:
+	case fairlead.OpSetPriority, fairlead.OpSetQueue:
 		e.parked = e.parked || hit == fairlead.Parked
 		if hit == fairlead.Ready {
 			e.lanes = append(e.lanes, lane)

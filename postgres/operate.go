@@ -12,13 +12,13 @@ import (
 )
 
 // Operate implements what sqlstore needs to do something to one job.
-func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
+func (d database) Operate(ctx context.Context, id int64, asked *verdict.Operation) error {
 	ctx, cancel := d.Store.withTimeout(sqlstore.MayWait(ctx))
 	defer cancel()
 	op := &operation{store: d.Store, in: d.Store, inTx: d.Store.inTx}
-	err := d.Store.renewing(ctx, func(ctx context.Context) error { return op.do(ctx, id, deed) })
+	err := d.Store.renewing(ctx, func(ctx context.Context) error { return op.do(ctx, id, asked) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", deed.Action, err)
+		return fmt.Errorf("%s: %w", asked.Op, err)
 	}
 	d.Store.tell(ctx, &op.effects)
 	return nil
@@ -35,27 +35,27 @@ type operation struct {
 }
 
 // triedAtOnce reports whether one round trip acts upon a job, unless the job moves meanwhile.
-func triedAtOnce(action verdict.Action) bool {
-	return action != verdict.ToReopen && action != verdict.ToDelete
+func triedAtOnce(op fairlead.Op) bool {
+	return op != fairlead.OpReopen && op != fairlead.OpDelete
 }
 
 // do does something to one job, wherever it is.
-func (o *operation) do(ctx context.Context, id int64, deed *verdict.Deed) error {
-	switch deed.Action {
-	case verdict.ToReopen:
-		return o.reopen(ctx, id, deed)
-	case verdict.ToDelete:
-		return o.delete(ctx, id, deed)
+func (o *operation) do(ctx context.Context, id int64, asked *verdict.Operation) error {
+	switch asked.Op {
+	case fairlead.OpReopen:
+		return o.reopen(ctx, id, asked)
+	case fairlead.OpDelete:
+		return o.delete(ctx, id, asked)
 	}
-	return o.attempt(ctx, id, deed)
+	return o.attempt(ctx, id, asked)
 }
 
 // attempt tries until it is known what becomes of a job. One that was missed because it moved
 // meanwhile is looked for again, also its target: what stored the job may have been committed
 // since that was looked up.
-func (o *operation) attempt(ctx context.Context, id int64, deed *verdict.Deed) error {
+func (o *operation) attempt(ctx context.Context, id int64, asked *verdict.Operation) error {
 	for {
-		trials, err := o.trials(ctx, []int64{id}, deed)
+		trials, err := o.trials(ctx, []int64{id}, asked)
 		if err != nil {
 			return err
 		}
@@ -63,14 +63,14 @@ func (o *operation) attempt(ctx context.Context, id int64, deed *verdict.Deed) e
 		if err := o.in.run(ctx, t.calls(o.store)...); err != nil {
 			return fmt.Errorf("job %d: %w", id, err)
 		}
-		if over, err := o.judge(t, deed); over {
+		if over, err := o.judge(t, asked); over {
 			return err
 		}
 	}
 }
 
 // delete removes a job and all that is known of it.
-func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) error {
+func (o *operation) delete(ctx context.Context, id int64, asked *verdict.Operation) error {
 	for {
 		var was, state fairlead.State // what it was when it was taken out, and what it is if it was not
 		var fence int64               // under which it had ended
@@ -89,7 +89,7 @@ func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) er
 				return err
 			}
 			if needed == nil {
-				needed = deed.PermitSeen(id, was, fence)
+				needed = asked.PermitSeen(id, was, fence)
 			}
 			if needed != nil {
 				return needed // undoes it
@@ -107,7 +107,7 @@ func (o *operation) delete(ctx context.Context, id int64, deed *verdict.Deed) er
 		case state == "":
 			return driver.NoSuchJob(id)
 		}
-		if err := deed.Permit(id, state); err != nil {
+		if err := asked.Permit(id, state); err != nil {
 			return err
 		}
 	}
@@ -132,19 +132,19 @@ func orZero(n *int64) int64 {
 // reopen makes a failed or cancelled job ready again. A run of a schedule is open
 // again too: the lock of the schedule, which comes before that of any key, keeps
 // it from being closed meanwhile.
-func (o *operation) reopen(ctx context.Context, id int64, deed *verdict.Deed) error {
+func (o *operation) reopen(ctx context.Context, id int64, asked *verdict.Operation) error {
 	for { // one that ended between the two statements is looked for again
 		var lane int32
 		var locked bool
 		err := o.inTx(ctx, func(ctx context.Context, r runner) (err error) {
-			locked, err = o.store.reopenIn(ctx, r, id, deed, &lane)
+			locked, err = o.store.reopenIn(ctx, r, id, asked, &lane)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		if locked {
-			o.effects.after(deed.Action, "", lane, nil)
+			o.effects.after(asked.Op, "", lane, nil)
 			return nil
 		}
 	}
@@ -152,7 +152,7 @@ func (o *operation) reopen(ctx context.Context, id int64, deed *verdict.Deed) er
 
 // reopenIn locks a job that has ended and reopens it. It reports false if the job had not
 // ended when it was to be locked, but has by now.
-func (s *Store) reopenIn(ctx context.Context, r runner, id int64, deed *verdict.Deed, lane *int32) (locked bool, err error) {
+func (s *Store) reopenIn(ctx context.Context, r runner, id int64, asked *verdict.Operation, lane *int32) (locked bool, err error) {
 	var state fairlead.State
 	var tenant string
 	var key *string
@@ -172,9 +172,9 @@ func (s *Store) reopenIn(ctx context.Context, r runner, id int64, deed *verdict.
 	switch {
 	case err != nil:
 	case locked:
-		err = deed.PermitSeen(id, state, fence)
+		err = asked.PermitSeen(id, state, fence)
 	default:
-		err = deed.Permit(id, state)
+		err = asked.Permit(id, state)
 	}
 	if err != nil || !locked {
 		return false, err

@@ -33,35 +33,35 @@ type trial struct {
 	gates    []int64
 }
 
-// trials are those of a deed upon some jobs.
-func (o *operation) trials(ctx context.Context, ids []int64, deed *verdict.Deed) ([]*trial, error) {
+// trials are the trials of an operation on some jobs.
+func (o *operation) trials(ctx context.Context, ids []int64, asked *verdict.Operation) ([]*trial, error) {
 	s := o.store
-	targets, err := o.targets(ctx, ids, deed)
+	targets, err := o.targets(ctx, ids, asked)
 	if err != nil {
 		return nil, err
 	}
 	trials := make([]*trial, len(ids))
 	for i, id := range ids {
 		t := &trial{id: id, how: ended}
-		switch deed.Action {
-		case verdict.ToCancel:
-			next := verdict.Cancel(deed.Reason)
+		switch asked.Op {
+		case fairlead.OpCancel:
+			next := verdict.Cancel(asked.Reason)
 			t.tries = []try{
 				{sql: s.sql.Cancel, args: []any{id, textOrNull(string(next.Reason)), next.Error, false, true}},
-				{sql: s.sql.Wish, args: []any{id, deed.Reason}},
+				{sql: s.sql.Wish, args: []any{id, asked.Reason}},
 			}
-		case verdict.ToReschedule:
-			t.how, t.tries = putOff, []try{{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(deed.NotBefore)}}}
-		case verdict.ToRun:
+		case fairlead.OpReschedule:
+			t.how, t.tries = putOff, []try{{sql: s.sql.Reschedule, args: []any{id, sqlstore.Micros(asked.NotBefore)}}}
+		case fairlead.OpRunNow:
 			t.tries = []try{{sql: s.sql.RunNow, args: []any{[]int64{id}}, from: fairlead.Scheduled}}
-		case verdict.ToPrioritize:
-			t.tries = []try{{sql: s.sql.SetTurn, args: []any{id, int16(-deed.Priority)}}}
-		case verdict.ToMove:
+		case fairlead.OpSetPriority:
+			t.tries = []try{{sql: s.sql.SetTurn, args: []any{id, int16(-asked.Priority)}}}
+		case fairlead.OpSetQueue:
 			if target, known := targets[id]; known {
 				t.tries = []try{{sql: s.sql.SetLane, args: []any{id, target.ID, target.Queue, target.Tenant, target.Kind}}}
 			}
 		default:
-			return nil, fmt.Errorf("unknown action %q", deed.Action)
+			return nil, fmt.Errorf("unknown action %q", asked.Op)
 		}
 		trials[i] = t
 	}
@@ -70,15 +70,15 @@ func (o *operation) trials(ctx context.Context, ids []int64, deed *verdict.Deed)
 
 // targets are the lanes that jobs are moved to, of those that are known. The tenant and the
 // kind of a job never change.
-func (o *operation) targets(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]sqlstore.Lane, error) {
-	if deed.Action != verdict.ToMove {
+func (o *operation) targets(ctx context.Context, ids []int64, asked *verdict.Operation) (map[int64]sqlstore.Lane, error) {
+	if asked.Op != fairlead.OpSetQueue {
 		return nil, nil
 	}
 	moved := &newJobs{}
 	err := o.in.run(ctx, call{
 		sql: o.store.sql.NamesOf, args: []any{ids}, restart: func() { moved.jobs = nil },
 		each: func(row sqlstore.Scanner) error {
-			job := &fairlead.Job{Queue: deed.Queue}
+			job := &fairlead.Job{Queue: asked.Queue}
 			moved.jobs = append(moved.jobs, job)
 			return row.Scan(&job.ID, &job.Tenant, &job.Kind)
 		},
@@ -136,14 +136,14 @@ func (t *trial) moves() []call {
 
 // judge says whether it is known what becomes of the job, and the error of a refusal. It is
 // fine if the job stays where it is because the action is moot there.
-func (o *operation) judge(t *trial, deed *verdict.Deed) (over bool, err error) {
+func (o *operation) judge(t *trial, asked *verdict.Operation) (over bool, err error) {
 	if t.hit != "" {
-		o.effects.after(deed.Action, t.hit, t.lane, t.gates)
-		return true, deed.Permit(t.id, t.hit)
+		o.effects.after(asked.Op, t.hit, t.lane, t.gates)
+		return true, asked.Permit(t.id, t.hit)
 	}
 	if t.now == "" {
 		return true, driver.NoSuchJob(t.id)
 	}
-	err = deed.Permit(t.id, t.now)
-	return err != nil || deed.Action.Moot(t.now), err
+	err = asked.Permit(t.id, t.now)
+	return err != nil || verdict.Moot(asked.Op, t.now), err
 }

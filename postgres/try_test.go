@@ -40,7 +40,7 @@ func TestAJobIsMovedWhoseEnqueuingCommitsWhileItIsLookedFor(t *testing.T) {
 	ctx, cancel := store.withTimeout(t.Context())
 	defer cancel()
 	err = store.renewing(ctx, func(ctx context.Context) error {
-		return op.do(ctx, job.ID, &verdict.Deed{Action: verdict.ToMove, Queue: "new"})
+		return op.do(ctx, job.ID, &verdict.Operation{Operation: fairlead.Operation{Op: fairlead.OpSetQueue, Queue: "new"}})
 	})
 	if err != nil {
 		t.Fatal(err)

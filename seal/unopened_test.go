@@ -150,7 +150,7 @@ func TestASweepThatCannotBeOpenedIsLeftToNodesWithTheKey(t *testing.T) {
 		} else if _, err := r.old.PutSweep(ctx, read[0].Sweep); !errors.Is(err, fairlead.ErrInvalid) {
 			r.Errorf("what was read sealed is stored again: %v", err)
 		}
-		r.ok(nil, r.young.RunNow(ctx, shards[0].Job))
+		r.ok(nil, r.young.Operate(ctx, shards[0].Job, fairlead.Operation{Op: fairlead.OpRunNow}))
 		r.ok(nil, r.steps(r.young, muxOf(r.young)))
 		if len(got) != 1 || got[canary+" a@example.org"] != 1 {
 			r.Errorf("the handler has got %v", got)

@@ -145,7 +145,7 @@ func TestErasingRemovesBulksThatHaveEnded(t *testing.T) {
 	}
 	ended := func(filter fairlead.Filter) int64 {
 		id := start(filter)
-		if err := w.store.Cancel(t.Context(), id, ""); err != nil {
+		if err := w.store.Operate(t.Context(), id, fairlead.Operation{Op: fairlead.OpCancel}); err != nil {
 			t.Fatal(err)
 		}
 		return id

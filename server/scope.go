@@ -218,69 +218,12 @@ func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 // Now returns the time of the database's clock.
 func (s scoped) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
 
-// Cancel cancels a job of the caller's tenants.
-func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
+// Operate changes a job of the caller's tenants.
+func (s scoped) Operate(ctx context.Context, id int64, operation fairlead.Operation) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
-	return s.store.Cancel(ctx, id, reason)
-}
-
-// Reopen makes a job of the caller's tenants ready again.
-func (s scoped) Reopen(ctx context.Context, id int64) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.Reopen(ctx, id)
-}
-
-// Reschedule sets the due time of a job of the caller's tenants.
-func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.Reschedule(ctx, id, notBefore)
-}
-
-// RunNow makes a job of the caller's tenants ready immediately.
-func (s scoped) RunNow(ctx context.Context, id int64) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.RunNow(ctx, id)
-}
-
-// SetPriority changes the priority of a job of the caller's tenants.
-func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.SetPriority(ctx, id, priority)
-}
-
-// SetQueue moves a job of the caller's tenants to another queue.
-func (s scoped) SetQueue(ctx context.Context, id int64, queue string) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.SetQueue(ctx, id, queue)
-}
-
-// Delete deletes a job of the caller's tenants.
-func (s scoped) Delete(ctx context.Context, id int64) error {
-	if err := s.actOn(ctx, id); err != nil {
-		return err
-	}
-	return s.store.Delete(ctx, id)
-}
-
-// DeleteSeen deletes a job of the caller's tenants, unless it has changed since the caller
-// read it.
-func (s scoped) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
-	if err := s.actOn(ctx, seen.ID); err != nil {
-		return err
-	}
-	return s.store.DeleteSeen(ctx, seen)
+	return s.store.Operate(ctx, id, operation)
 }
 
 // Resolve answers a waiting job of the caller's tenants.

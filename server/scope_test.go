@@ -56,18 +56,12 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 	errTouched := errors.New("it is touched")
 	ctx := withCaller(t.Context(), caller{identity: Identity{Name: "acme's", Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, err := range map[string]error{
-		"Get":         second(own.Get(ctx, z.job)),
-		"Attempts":    second(own.Attempts(ctx, z.job)),
-		"Explain":     second(own.Explain(ctx, z.job)),
-		"Extend":      second(own.Extend(ctx, fairlead.Extension{ID: z.job})),
-		"Cancel":      own.Cancel(ctx, z.job, ""),
-		"Reopen":      own.Reopen(ctx, z.job),
-		"Reschedule":  own.Reschedule(ctx, z.job, time.Now()),
-		"RunNow":      own.RunNow(ctx, z.job),
-		"SetPriority": own.SetPriority(ctx, z.job, 7),
-		"SetQueue":    own.SetQueue(ctx, z.job, "elsewhere"),
-		"Resolve":     own.Resolve(ctx, fairlead.Settlement{ID: z.job}),
-		"Delete":      own.Delete(ctx, z.job),
+		"Get":      second(own.Get(ctx, z.job)),
+		"Attempts": second(own.Attempts(ctx, z.job)),
+		"Explain":  second(own.Explain(ctx, z.job)),
+		"Extend":   second(own.Extend(ctx, fairlead.Extension{ID: z.job})),
+		"Operate":  own.Operate(ctx, z.job, fairlead.Operation{Op: fairlead.OpCancel}),
+		"Resolve":  own.Resolve(ctx, fairlead.Settlement{ID: z.job}),
 
 		"Act": second(own.Act(ctx, z.schedule, func(schedule.Schedule, schedule.View) (schedule.Plan, error) {
 			return schedule.Plan{}, errTouched

@@ -78,14 +78,14 @@ func TestCallsThatLastEndWhenTheProgramStops(t *testing.T) {
 // moving is a store in which others have moved some jobs meanwhile.
 type moving struct{ server.Store }
 
-func (s moving) Cancel(ctx context.Context, id int64, reason string) error {
+func (s moving) Operate(ctx context.Context, id int64, operation fairlead.Operation) error {
 	switch id {
 	case 1:
 		return fairlead.ErrConflict
 	case 2:
 		return fairlead.ErrNotFound
 	}
-	return s.Store.Cancel(ctx, id, reason)
+	return s.Store.Operate(ctx, id, operation)
 }
 
 func TestJobsThatWereMovedMeanwhileAreMissed(t *testing.T) {

@@ -84,36 +84,10 @@ func (s *passing) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	return pass(ctx, s, "pauses", nothing{}, func(ctx context.Context, _ nothing) ([]fairlead.Pause, error) { return s.Store.Pauses(ctx) })
 }
 
-func (s *passing) Cancel(ctx context.Context, id int64, reason string) error {
-	return passed(ctx, s, "cancel", two[int64, string]{id, reason}, func(ctx context.Context, a two[int64, string]) error { return s.Store.Cancel(ctx, a.One, a.Two) })
-}
-
-func (s *passing) Reopen(ctx context.Context, id int64) error {
-	return passed(ctx, s, "reopen", id, func(ctx context.Context, a int64) error { return s.Store.Reopen(ctx, a) })
-}
-
-func (s *passing) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	return passed(ctx, s, "reschedule", two[int64, time.Time]{id, notBefore}, func(ctx context.Context, a two[int64, time.Time]) error { return s.Store.Reschedule(ctx, a.One, a.Two) })
-}
-
-func (s *passing) RunNow(ctx context.Context, id int64) error {
-	return passed(ctx, s, "runNow", id, func(ctx context.Context, a int64) error { return s.Store.RunNow(ctx, a) })
-}
-
-func (s *passing) SetPriority(ctx context.Context, id int64, priority int) error {
-	return passed(ctx, s, "setPriority", two[int64, int]{id, priority}, func(ctx context.Context, a two[int64, int]) error { return s.Store.SetPriority(ctx, a.One, a.Two) })
-}
-
-func (s *passing) SetQueue(ctx context.Context, id int64, queue string) error {
-	return passed(ctx, s, "setQueue", two[int64, string]{id, queue}, func(ctx context.Context, a two[int64, string]) error { return s.Store.SetQueue(ctx, a.One, a.Two) })
-}
-
-func (s *passing) Delete(ctx context.Context, id int64) error {
-	return passed(ctx, s, "delete", id, func(ctx context.Context, a int64) error { return s.Store.Delete(ctx, a) })
-}
-
-func (s *passing) DeleteSeen(ctx context.Context, seen *fairlead.Job) error {
-	return passed(ctx, s, "deleteSeen", seen, func(ctx context.Context, a *fairlead.Job) error { return s.Store.DeleteSeen(ctx, a) })
+func (s *passing) Operate(ctx context.Context, id int64, operation fairlead.Operation) error {
+	return passed(ctx, s, string(operation.Op), two[int64, fairlead.Operation]{id, operation}, func(ctx context.Context, a two[int64, fairlead.Operation]) error {
+		return s.Store.Operate(ctx, a.One, a.Two)
+	})
 }
 
 func (s *passing) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {

@@ -88,13 +88,13 @@ func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 }
 
 // Operate implements sqlstore.JobTx.
-func (j *jobTx) Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (map[int64]error, error) {
+func (j *jobTx) Operate(ctx context.Context, ids []int64, op *verdict.Operation) (map[int64]error, error) {
 	if err := j.Flush(ctx); err != nil {
 		return nil, err
 	}
 	refused := map[int64]error{}
 	for _, id := range ids {
-		switch err := j.t.operate(id, deed); {
+		switch err := j.t.operate(id, op); {
 		case sqlstore.IsRefusal(err):
 			refused[id] = err
 		case err != nil:

@@ -5,44 +5,45 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Operate implements what sqlstore needs to do something to one job.
-func (d database) Operate(ctx context.Context, id int64, deed *verdict.Deed) error {
-	_, err := inTx(ctx, d.Store, string(deed.Action), func(t *txn) (none, error) { return none{}, t.operate(id, deed) })
+func (d database) Operate(ctx context.Context, id int64, op *verdict.Operation) error {
+	_, err := inTx(ctx, d.Store, string(op.Op), func(t *txn) (none, error) { return none{}, t.operate(id, op) })
 	return err
 }
 
 // operate does something to one job, wherever it is. Nothing can move it between finding
 // and doing: there is one writer at a time. What refuses it comes before the first
 // change: the transaction, which others may share, goes on.
-func (t *txn) operate(id int64, deed *verdict.Deed) error {
+func (t *txn) operate(id int64, op *verdict.Operation) error {
 	p, err := t.locate(id)
 	if err != nil {
 		return err
 	}
-	if err := deed.PermitSeen(id, p.state, p.fence); err != nil {
+	if err := op.PermitSeen(id, p.state, p.fence); err != nil {
 		return err
 	}
-	switch deed.Action {
-	case verdict.ToCancel:
-		return t.cancel(p, deed.Reason)
-	case verdict.ToReopen:
+	switch op.Op {
+	case fairlead.OpCancel:
+		return t.cancel(p, op.Reason)
+	case fairlead.OpReopen:
 		return t.reopen(p)
-	case verdict.ToReschedule:
-		return t.reschedule(p, sqlstore.Micros(deed.NotBefore))
-	case verdict.ToRun:
+	case fairlead.OpReschedule:
+		return t.reschedule(p, sqlstore.Micros(op.NotBefore))
+	case fairlead.OpRunNow:
 		return t.runNow(p)
-	case verdict.ToPrioritize:
-		return t.prioritize(p, -deed.Priority)
-	case verdict.ToMove:
-		return t.moveTo(p, deed.Queue)
-	case verdict.ToDelete:
+	case fairlead.OpSetPriority:
+		return t.prioritize(p, -op.Priority)
+	case fairlead.OpSetQueue:
+		return t.moveTo(p, op.Queue)
+	case fairlead.OpDelete:
 		return t.deleteJob(p)
 	}
-	return fmt.Errorf("unknown action %q", deed.Action)
+	return fmt.Errorf("unknown action %q", op.Op)
 }
 
 // cancel ends a job, or asks a running one to stop.
@@ -131,7 +132,7 @@ func (t *txn) reenter(p *placed, due int64) error {
 
 // runNow lets a job run that waits for its time.
 func (t *txn) runNow(p *placed) error {
-	if verdict.ToRun.Moot(p.state) {
+	if verdict.Moot(fairlead.OpRunNow, p.state) {
 		return nil
 	}
 	return t.awaitNow(p)

@@ -66,7 +66,7 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 				}
 			}
 			for _, kind := range []string{"unused", "last"} {
-				if err := here.Delete(t.Context(), enqueue(here, kind).ID); err != nil {
+				if err := here.Operate(t.Context(), enqueue(here, kind).ID, fairlead.Operation{Op: fairlead.OpDelete}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -43,7 +43,7 @@ func testBulkOnce(c *chapter) {
 	c.test("a request that is repeated after its bulk is gone gets ErrNotFound, after a day a new bulk", func(f *fixture) {
 		first, err := f.startBulkOnce("k", 1, cancelAll())
 		f.ok(err)
-		f.ok(f.store.Cancel(f.ctx(), first.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), first.ID, ""))
 		f.ok(f.store.DeleteBulk(f.ctx(), first.ID))
 		_, err = f.startBulkOnce("k", 1, cancelAll())
 		f.wantErr(err, fairlead.ErrNotFound)

@@ -68,7 +68,7 @@ func testBulkSteps(c *chapter) {
 	})
 	c.test("jobs whose state forbids it are misses with a reason, and the others are acted upon", func(f *fixture) {
 		good, ended, gone := f.enqueue(plain()), f.in(fairlead.Succeeded), f.enqueue(plain())
-		f.ok(f.store.Delete(f.ctx(), gone.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), gone.ID))
 		run := f.begun(cancelAll())
 		run.step(0, gone, ended, good)
 		f.wantState(good, fairlead.Cancelled)
@@ -214,7 +214,7 @@ func testBulkSteps(c *chapter) {
 	c.test("nodes that serve the queue are woken for jobs that are retried, and gates admit them", func(f *fixture) {
 		jobs := f.queueUp(2)
 		for _, job := range slices.Backward(jobs) {
-			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		}
 		run := f.begun(bulk.Bulk{Action: bulk.Retry})
 		run.step(0, jobs[1], jobs[0])

@@ -160,11 +160,11 @@ func (f *fixture) deleteAll() error {
 	}
 	for _, job := range jobs {
 		if job.State == fairlead.Waiting {
-			if err := f.store.Cancel(f.ctx(), job.ID, "cleared"); err != nil {
+			if err := operations(f.store).Cancel(f.ctx(), job.ID, "cleared"); err != nil {
 				return err
 			}
 		}
-		if err := f.store.Delete(f.ctx(), job.ID); err != nil {
+		if err := operations(f.store).Delete(f.ctx(), job.ID); err != nil {
 			return err
 		}
 	}

@@ -207,7 +207,7 @@ func (c *churn) cancelSome(store Store, _ *rand.Rand) error {
 	for range 60 {
 		id, ok := c.anyKnown()
 		if ok && c.going() {
-			if err := store.Cancel(c.ctx(), id, "churn"); err != nil && !errors.Is(err, fairlead.ErrConflict) {
+			if err := operations(store).Cancel(c.ctx(), id, "churn"); err != nil && !errors.Is(err, fairlead.ErrConflict) {
 				return err
 			}
 		}

@@ -217,7 +217,7 @@ func testClaimNumbers(c *chapter) {
 			f.crash,
 			func(claimed *fairlead.Job) {
 				f.settle(to(fairlead.Fail, claimed))
-				f.ok(f.store.Reopen(f.ctx(), job.ID))
+				f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 			},
 			func(claimed *fairlead.Job) {
 				f.settle(wait(claimed))
@@ -325,16 +325,16 @@ func testSolo(c *chapter) {
 	})
 	c.test("the priority of a suspect can be changed", func(f *fixture) {
 		job := f.suspect()
-		f.ok(f.store.SetPriority(f.ctx(), job.ID, 3))
+		f.ok(operations(f.store).SetPriority(f.ctx(), job.ID, 3))
 		f.equal("Priority", f.wantState(job, fairlead.Ready).Priority, 3)
 		f.equal("the solo claim", ids(solo(f, 1)), []int64{job.ID})
 	})
 	c.test("a suspect can be cancelled and deleted", func(f *fixture) {
 		cancelled := f.suspect()
-		f.ok(f.store.Cancel(f.ctx(), cancelled.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), cancelled.ID, ""))
 		f.wantState(cancelled, fairlead.Cancelled)
 		deleted := f.suspect()
-		f.ok(f.store.Delete(f.ctx(), deleted.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), deleted.ID))
 		f.wantGone(deleted)
 		f.equal("the solo claim", ids(solo(f, 10)), []int64(nil))
 	})
@@ -370,8 +370,8 @@ func testSolo(c *chapter) {
 	})
 	c.test("a suspect that is reopened is none any more", func(f *fixture) {
 		job := f.suspect()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
-		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
+		f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 		f.claimThe(job, f.join())
 	})
 }

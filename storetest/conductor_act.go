@@ -146,7 +146,7 @@ func testBatchTx(c *chapter) {
 		failed.Reason = fairlead.ReasonTimeout
 		f.settle(failed, to(fairlead.Succeed, claimed[2]), to(fairlead.Succeed, claimed[0]), to(fairlead.Drop, claimed[4]),
 			again(claimed[5], time.Hour), wait(claimed[6]), to(fairlead.Succeed, claimed[7]))
-		f.ok(f.store.Cancel(f.ctx(), jobs[8].ID, "no more"))
+		f.ok(operations(f.store).Cancel(f.ctx(), jobs[8].ID, "no more"))
 		var ends []batch.TaskEnd
 		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 			ends, err = tx.Ends(ctx, p.First, p.Last()-1)

@@ -118,7 +118,7 @@ func testConductorRaces(c *chapter) {
 			f.equal("what was taken", sorted(taken), ids(taskJobs(b, p)))
 			f.count(b, p, strings.Repeat("s", p.Size))
 			for _, id := range append(ids(claimed), ids(rest)...) {
-				f.ok(f.store.Delete(f.ctx(), id))
+				f.ok(operations(f.store).Delete(f.ctx(), id))
 			}
 		}
 	})

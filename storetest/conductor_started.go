@@ -85,9 +85,9 @@ func testStartedTasks(c *chapter) {
 			b := d.turn()
 			job := d.claimTasks(1)[0]
 			d.ok(d.work(job))
-			d.ok(d.store.Cancel(d.ctx(), job.ID, "enough"))
+			d.ok(operations(d.store).Cancel(d.ctx(), job.ID, "enough"))
 			d.wantSettled([]fairlead.Settled{fairlead.SettledCancelled}, to(fairlead.Drop, job))
-			d.ok(d.store.Cancel(d.ctx(), job.ID+1, "it never ran"))
+			d.ok(operations(d.store).Cancel(d.ctx(), job.ID+1, "it never ran"))
 			b = d.finish(b)
 			d.equal("how they stand", d.taskStates(b), []batch.TaskState{batch.TaskCancel, batch.TaskCancel, batch.TaskSuccess})
 			b = d.rollBack(b, batch.RollBack{Failed: failed})
@@ -100,7 +100,7 @@ func testStartedTasks(c *chapter) {
 		b := d.turn()
 		job := d.claimTasks(1)[0]
 		d.drain(job)
-		d.ok(d.store.Cancel(d.ctx(), job.ID, "enough"))
+		d.ok(operations(d.store).Cancel(d.ctx(), job.ID, "enough"))
 		b = d.finish(b)
 		d.equal("how they stand", d.taskStates(b), []batch.TaskState{batch.TaskCancel, batch.TaskSuccess})
 		b = d.rollBack(b, batch.RollBack{Tasks: []int64{job.ID}})

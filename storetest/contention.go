@@ -106,21 +106,21 @@ func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *ran
 	ctx := f.ctx()
 	switch random.IntN(9) {
 	case 8:
-		return store.SetQueue(ctx, id, []string{fairlead.DefaultQueue, "melee"}[random.IntN(2)])
+		return operations(store).SetQueue(ctx, id, []string{fairlead.DefaultQueue, "melee"}[random.IntN(2)])
 	case 0:
-		return store.Cancel(ctx, id, "melee")
+		return operations(store).Cancel(ctx, id, "melee")
 	case 1:
-		return store.Reopen(ctx, id)
+		return operations(store).Reopen(ctx, id)
 	case 2:
-		return store.RunNow(ctx, id)
+		return operations(store).RunNow(ctx, id)
 	case 3:
-		return store.SetPriority(ctx, id, random.IntN(5))
+		return operations(store).SetPriority(ctx, id, random.IntN(5))
 	case 4:
 		now, err := store.Now(ctx)
 		if err != nil {
 			return err
 		}
-		return store.Reschedule(ctx, id, now.Add(time.Duration(random.IntN(3)-1)*time.Hour))
+		return operations(store).Reschedule(ctx, id, now.Add(time.Duration(random.IntN(3)-1)*time.Hour))
 	case 5:
 		_, err := store.Promote(ctx, 10)
 		return err

@@ -10,23 +10,23 @@ func testDeleteSeen(c *chapter) {
 	for _, state := range except(fairlead.Running, fairlead.Waiting) {
 		c.test(named("DeleteSeen removes a", state, "job that is as it was seen"), func(f *fixture) {
 			job := f.get(f.in(state))
-			f.ok(f.store.DeleteSeen(f.ctx(), job))
+			f.ok(f.store.Operate(f.ctx(), job.ID, fairlead.Operation{Op: fairlead.OpDelete, Seen: job}))
 			f.wantGone(job)
-			f.wantErr(f.store.DeleteSeen(f.ctx(), job), fairlead.ErrNotFound)
+			f.wantErr(f.store.Operate(f.ctx(), job.ID, fairlead.Operation{Op: fairlead.OpDelete, Seen: job}), fairlead.ErrNotFound)
 		})
 	}
 	for what, change := range map[string]func(f *fixture, job *fairlead.Job){
 		"was retried":               func(*fixture, *fairlead.Job) {},
 		"was retried and runs":      func(f *fixture, job *fairlead.Job) { f.claimThe(job, f.join()) },
 		"was retried and failed":    func(f *fixture, job *fairlead.Job) { f.settle(to(fairlead.Fail, f.claimThe(job, f.join()))) },
-		"was retried and cancelled": func(f *fixture, job *fairlead.Job) { f.ok(f.store.Cancel(f.ctx(), job.ID, "")) },
+		"was retried and cancelled": func(f *fixture, job *fairlead.Job) { f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "")) },
 	} {
 		c.test(named("DeleteSeen conflicts if a failed job", what, "since it was seen, and the job stays"), func(f *fixture) {
 			seen := f.get(f.in(fairlead.Failed, keyed("k")))
-			f.ok(f.store.Reopen(f.ctx(), seen.ID))
+			f.ok(operations(f.store).Reopen(f.ctx(), seen.ID))
 			change(f, seen)
 			before := f.get(seen)
-			f.wantErr(f.store.DeleteSeen(f.ctx(), seen), fairlead.ErrConflict)
+			f.wantErr(f.store.Operate(f.ctx(), seen.ID, fairlead.Operation{Op: fairlead.OpDelete, Seen: seen}), fairlead.ErrConflict)
 			f.equal("the job", f.get(seen), before)
 		})
 	}
@@ -35,9 +35,9 @@ func testDeleteSeen(c *chapter) {
 			seen := f.get(f.in(fairlead.Failed))
 			errs := f.rivals(2, func(i int, store Store) error {
 				if i == 0 {
-					return store.DeleteSeen(f.ctx(), seen)
+					return store.Operate(f.ctx(), seen.ID, fairlead.Operation{Op: fairlead.OpDelete, Seen: seen})
 				}
-				return store.Reopen(f.ctx(), seen.ID)
+				return operations(store).Reopen(f.ctx(), seen.ID)
 			})
 			switch {
 			case errs[0] == nil:
@@ -47,7 +47,7 @@ func testDeleteSeen(c *chapter) {
 				f.wantErr(errs[0], fairlead.ErrConflict)
 				f.ok(errs[1])
 				f.wantState(seen, fairlead.Ready)
-				f.ok(f.store.Delete(f.ctx(), seen.ID))
+				f.ok(operations(f.store).Delete(f.ctx(), seen.ID))
 			}
 		}
 	})
@@ -55,7 +55,7 @@ func testDeleteSeen(c *chapter) {
 		c.test(named("a step of", action, "by cause leaves a job that has run again since it was found"), func(f *fixture) {
 			seen, same := f.get(f.in(fairlead.Failed)), f.get(f.in(fairlead.Failed))
 			run := f.begun(bulk.Bulk{Action: action, Cause: "boom", Filter: fairlead.Filter{States: []fairlead.State{fairlead.Failed}}})
-			f.ok(f.store.Reopen(f.ctx(), seen.ID))
+			f.ok(operations(f.store).Reopen(f.ctx(), seen.ID))
 			f.settle(to(fairlead.Fail, f.claimThe(seen, f.join())))
 			before := f.get(seen)
 			run.step(0, same, seen)

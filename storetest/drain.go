@@ -59,7 +59,7 @@ func testDrain(c *chapter) {
 	c.test("a beat brings wishes to cancel as well", func(f *fixture) {
 		job := f.running()
 		f.drain(job.Node, true)
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		answer := f.beat(job.Node)
 		f.equal("Drain", answer.Drain, true)
 		f.equal("Cancel", answer.Cancel, []driver.Held{{ID: job.ID, Fence: job.Fence}})

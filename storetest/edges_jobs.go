@@ -37,13 +37,13 @@ func (f *fixture) operateEdges() []edgeCall {
 	var calls []edgeCall
 	add := func(name string, do func(f *fixture) (any, error)) { calls = append(calls, edgeCall{name, do}) }
 	verbs := map[string]func(id int64) error{
-		"Cancel":      func(id int64) error { return f.store.Cancel(ctx, id, "why") },
-		"Reopen":      func(id int64) error { return f.store.Reopen(ctx, id) },
-		"Reschedule":  func(id int64) error { return f.store.Reschedule(ctx, id, f.now().Add(time.Hour)) },
-		"RunNow":      func(id int64) error { return f.store.RunNow(ctx, id) },
-		"SetPriority": func(id int64) error { return f.store.SetPriority(ctx, id, 3) },
-		"SetQueue":    func(id int64) error { return f.store.SetQueue(ctx, id, "elsewhere") },
-		"Delete":      func(id int64) error { return f.store.Delete(ctx, id) },
+		"Cancel":      func(id int64) error { return operations(f.store).Cancel(ctx, id, "why") },
+		"Reopen":      func(id int64) error { return operations(f.store).Reopen(ctx, id) },
+		"Reschedule":  func(id int64) error { return operations(f.store).Reschedule(ctx, id, f.now().Add(time.Hour)) },
+		"RunNow":      func(id int64) error { return operations(f.store).RunNow(ctx, id) },
+		"SetPriority": func(id int64) error { return operations(f.store).SetPriority(ctx, id, 3) },
+		"SetQueue":    func(id int64) error { return operations(f.store).SetQueue(ctx, id, "elsewhere") },
+		"Delete":      func(id int64) error { return operations(f.store).Delete(ctx, id) },
 	}
 	for _, verb := range []string{"Cancel", "Reopen", "Reschedule", "RunNow", "SetPriority", "SetQueue", "Delete"} {
 		for _, id := range []int64{noJob, 0, -1} {

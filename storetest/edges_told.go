@@ -46,12 +46,12 @@ func (f *fixture) toldEdges() []edgeCall {
 	}
 	add("what Cancel tells", func(f *fixture) (any, error) {
 		job := f.enqueue(plain())
-		f.ok(f.store.Cancel(ctx, job.ID, "why"))
+		f.ok(operations(f.store).Cancel(ctx, job.ID, "why"))
 		return told(job)
 	})
 	add("what Cancel tells without a reason", func(f *fixture) (any, error) {
 		job := f.running()
-		f.ok(f.store.Cancel(ctx, job.ID, ""))
+		f.ok(operations(f.store).Cancel(ctx, job.ID, ""))
 		_, err := f.store.Settle(ctx, []fairlead.Settlement{again(job, time.Minute)})
 		f.ok(err)
 		return told(job)

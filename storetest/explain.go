@@ -167,7 +167,7 @@ func testExplain(c *chapter) {
 		f.Advance(time.Second)
 		_, err = f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
 		f.ok(err)
-		f.ok(f.store.Cancel(f.ctx(), usual.ID, "no need"))
+		f.ok(operations(f.store).Cancel(f.ctx(), usual.ID, "no need"))
 		f.equal("the run of the other", f.explain(usual).Run, &fairlead.CurrentRun{Node: node, Name: "alpha", Since: begun, Timeout: time.Minute, LastBeat: begun.Add(time.Second), Stopping: true})
 		f.ok(f.store.Leave(f.ctx(), node))
 		f.equal("whether its node is gone", f.explain(long).Run.Lost, true)

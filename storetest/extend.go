@@ -148,7 +148,7 @@ func testExtendEarly(c *chapter) {
 	})
 	c.test("an early wish to cancel counts all the same", func(f *fixture) {
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.extend(extension(job, time.Hour, `1`))
 		f.wantSettled([]fairlead.Settled{cancelled}, wait(job))
 		f.wantState(job, fairlead.Cancelled)
@@ -170,7 +170,7 @@ func testExtendLate(c *chapter) {
 		won, failed, dropped := f.in(fairlead.Waiting), f.in(fairlead.Waiting), f.in(fairlead.Waiting)
 		f.resolve(success(won, `1`))
 		f.resolve(failure(failed, "no"))
-		f.ok(f.store.Cancel(f.ctx(), dropped.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), dropped.ID, "enough"))
 		for _, job := range []*fairlead.Job{won, failed, dropped} {
 			before := f.get(job)
 			f.wantNotExtended(extension(job, time.Hour, `1`), fairlead.ErrConflict)
@@ -224,7 +224,7 @@ func testExtendLate(c *chapter) {
 			found := f.wantState(job, fairlead.Waiting)
 			f.equal("Told", string(found.Told), `"both"`)
 			f.equal("Deadline", found.Deadline, f.now().Add(time.Hour))
-			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		}
 	})
 	c.test("of many that expire and one that extends exactly one counts", func(f *fixture) {

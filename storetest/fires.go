@@ -54,7 +54,7 @@ func testFires(c *chapter) {
 		check(fairlead.Failed, f.now())
 		f.tick(leave)
 		check(fairlead.Failed, f.now())
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		check(fairlead.Ready, time.Time{})
 		f.ended(fire, fairlead.Succeed)
 		check(fairlead.Succeeded, f.now())
@@ -97,7 +97,7 @@ func testFires(c *chapter) {
 		f.ended(fires[0], fairlead.Succeed)
 		f.view(s)
 		for _, fire := range fires {
-			f.ok(f.store.Delete(f.ctx(), fire.Job))
+			f.ok(operations(f.store).Delete(f.ctx(), fire.Job))
 		}
 		f.equal("the runs", f.fires(s.ID), []schedule.Fire(nil))
 		f.equal("the first page of all", fireJobs(f.findFires(schedule.FireFilter{Limit: 1})), []int64{kept.Job})
@@ -149,7 +149,7 @@ func testDeleteSchedule(c *chapter) {
 		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		f.settle(to(fairlead.Succeed, running))
 		f.ended(fires[2], fairlead.Succeed)
-		f.ok(f.store.Reopen(f.ctx(), ended.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), ended.ID))
 		f.ended(fires[0], fairlead.Succeed)
 		f.wantSeen(enough, leave)
 	})

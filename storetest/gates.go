@@ -94,11 +94,11 @@ func testGates(c *chapter) {
 				f.wantState(heir, fairlead.Parked)
 			},
 			"cancelled while it failed": func(job *fairlead.Job) {
-				f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+				f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 				f.wantSettled([]fairlead.Settled{cancelled}, again(job, time.Minute))
 			},
 			"cancelled while it was to wait": func(job *fairlead.Job) {
-				f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+				f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 				f.wantSettled([]fairlead.Settled{cancelled}, wait(job))
 			},
 			"poisoned": func(job *fairlead.Job) {
@@ -108,7 +108,7 @@ func testGates(c *chapter) {
 			},
 			"cancelled while it waits": func(job *fairlead.Job) {
 				f.settle(wait(job))
-				f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+				f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 			},
 			"answered": func(job *fairlead.Job) {
 				f.settle(wait(job))
@@ -135,9 +135,9 @@ func testGates(c *chapter) {
 	})
 	c.test("whoever is cancelled, deleted or put off before it starts gives its place to the next", func(f *fixture) {
 		for name, end := range map[string]func(id int64) error{
-			"cancel":     func(id int64) error { return f.store.Cancel(f.ctx(), id, "") },
-			"delete":     func(id int64) error { return f.store.Delete(f.ctx(), id) },
-			"reschedule": func(id int64) error { return f.store.Reschedule(f.ctx(), id, f.now().Add(time.Hour)) },
+			"cancel":     func(id int64) error { return operations(f.store).Cancel(f.ctx(), id, "") },
+			"delete":     func(id int64) error { return operations(f.store).Delete(f.ctx(), id) },
+			"reschedule": func(id int64) error { return operations(f.store).Reschedule(f.ctx(), id, f.now().Add(time.Hour)) },
 		} {
 			jobs := f.queueUp(3, forTenant(name))
 			f.ok(end(jobs[0].ID))
@@ -183,7 +183,7 @@ func testGates(c *chapter) {
 		f.Advance(2 * time.Hour)
 		f.equal("how many were due", f.promote().Moved, 1)
 		f.wantState(scheduled, fairlead.Parked)
-		f.ok(f.store.Cancel(f.ctx(), first.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), first.ID, ""))
 		f.wantState(scheduled, fairlead.Ready)
 	})
 	c.test("a scheduled job that is due finds a free place", func(f *fixture) {
@@ -200,36 +200,36 @@ func testGates(c *chapter) {
 func testParked(c *chapter) {
 	c.test("a parked job can be cancelled and reopened, behind those that have places", func(f *fixture) {
 		jobs := f.queueUp(2)
-		f.ok(f.store.Cancel(f.ctx(), jobs[1].ID, "not needed"))
+		f.ok(operations(f.store).Cancel(f.ctx(), jobs[1].ID, "not needed"))
 		f.equal("why", f.wantState(jobs[1], fairlead.Cancelled).Error, "not needed")
-		f.ok(f.store.Reopen(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), jobs[1].ID))
 		f.wantState(jobs[1], fairlead.Parked)
 		f.settle(to(fairlead.Fail, f.claimThe(jobs[0], f.join())))
 		f.wantState(jobs[1], fairlead.Ready)
-		f.ok(f.store.Reopen(f.ctx(), jobs[0].ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), jobs[0].ID))
 		f.wantState(jobs[0], fairlead.Parked)
 	})
 	c.test("a parked job can be deleted", func(f *fixture) {
 		jobs := f.queueUp(3)
-		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[1].ID))
 		f.wantGone(jobs[1])
 		f.settle(to(fairlead.Succeed, f.claimThe(jobs[0], f.join())))
 		f.wantState(jobs[2], fairlead.Ready)
 	})
 	c.test("a parked job can be put off, and comes back", func(f *fixture) {
 		jobs := f.queueUp(2)
-		f.ok(f.store.Reschedule(f.ctx(), jobs[1].ID, f.now().Add(time.Hour)))
+		f.ok(operations(f.store).Reschedule(f.ctx(), jobs[1].ID, f.now().Add(time.Hour)))
 		f.wantState(jobs[1], fairlead.Scheduled)
-		f.ok(f.store.RunNow(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).RunNow(f.ctx(), jobs[1].ID))
 		f.wantState(jobs[1], fairlead.Parked)
-		f.ok(f.store.RunNow(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).RunNow(f.ctx(), jobs[1].ID))
 		f.wantState(jobs[1], fairlead.Parked)
-		f.ok(f.store.Reschedule(f.ctx(), jobs[1].ID, f.now()))
+		f.ok(operations(f.store).Reschedule(f.ctx(), jobs[1].ID, f.now()))
 		f.wantState(jobs[1], fairlead.Parked)
 	})
 	c.test("priority counts at the gate", func(f *fixture) {
 		jobs := f.queueUp(3)
-		f.ok(f.store.SetPriority(f.ctx(), jobs[2].ID, 5))
+		f.ok(operations(f.store).SetPriority(f.ctx(), jobs[2].ID, 5))
 		f.equal("its priority", f.wantState(jobs[2], fairlead.Parked).Priority, 5)
 		f.settle(to(fairlead.Succeed, f.claimThe(jobs[0], f.join())))
 		f.wantState(jobs[2], fairlead.Ready)

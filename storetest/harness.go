@@ -98,3 +98,6 @@ type Store interface {
 	driver.Store
 	access.Store
 }
+
+// operations returns the operations of a store on one job.
+func operations(store Store) *driver.Operations { return &driver.Operations{On: store} }

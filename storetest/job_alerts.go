@@ -289,7 +289,7 @@ func testAlertCounts(c *chapter) {
 		later, err := f.elsewhere().store.AlertCounts(f.ctx(), first.Add(alert.Bucket), first.Add(2*alert.Bucket))
 		f.ok(err)
 		f.equal("the counts of the second bucket, as another process has them", later, want[2:])
-		f.ok(f.store.Reopen(f.ctx(), again.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), again.ID))
 		f.equal("the counts without what was opened again", f.counts(), want[:2])
 	})
 	c.test("starts that were too late are counted by lane and bucket, for an hour", func(f *fixture) {

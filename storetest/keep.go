@@ -113,7 +113,7 @@ func testExpire(c *chapter) {
 	c.test("a job that has moved, or waits under another fence, is not expired", func(f *fixture) {
 		answered, cancelled, extended := f.in(fairlead.Waiting), f.in(fairlead.Waiting), f.in(fairlead.Waiting)
 		f.resolve(success(answered, `1`))
-		f.ok(f.store.Cancel(f.ctx(), cancelled.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), cancelled.ID, "enough"))
 		f.Advance(time.Minute)
 		_, err := f.store.Extend(f.ctx(), extension(extended, 10*time.Hour, ``))
 		f.ok(err)
@@ -225,7 +225,7 @@ func testPrune(c *chapter) {
 		jobs := many(f.size(20, 60, "removes more jobs at once"))
 		f.enqueue(jobs...)
 		for _, job := range jobs {
-			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		}
 		f.Advance(2 * time.Hour)
 		f.share(len(jobs), func(store Store) (int, error) { return store.Prune(f.ctx(), all, 1000) })
@@ -234,7 +234,7 @@ func testPrune(c *chapter) {
 	c.test("a reopened job starts its retention anew", func(f *fixture) {
 		job := f.in(fairlead.Failed)
 		f.Advance(2 * time.Hour)
-		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 		f.settle(to(fairlead.Fail, f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]))
 		f.equal("how many are removed", prune(f, all, 10), 0)
 		f.wantState(job, fairlead.Failed)

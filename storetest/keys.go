@@ -22,7 +22,7 @@ func (f *fixture) wantTaken(err error, holder *fairlead.Job) {
 // wantFree checks that the key is free, by taking and returning it.
 func (f *fixture) wantFree(key string) {
 	f.Helper()
-	f.ok(f.store.Delete(f.ctx(), f.enqueue(with(keyed(key))).ID))
+	f.ok(operations(f.store).Delete(f.ctx(), f.enqueue(with(keyed(key))).ID))
 }
 
 func testKeys(c *chapter) {
@@ -73,7 +73,7 @@ func testKeys(c *chapter) {
 	}
 	c.test("a running job that ends by a wish to cancel gives its key back", func(f *fixture) {
 		job := f.running(keyed("k"))
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.wantSettled([]fairlead.Settled{fairlead.SettledCancelled}, again(job, time.Minute))
 		f.wantFree("k")
 	})
@@ -84,7 +84,7 @@ func testKeys(c *chapter) {
 	c.test("removing the job gives back a key held forever", func(f *fixture) {
 		deleted := f.in(fairlead.Succeeded, forever("deleted"))
 		f.in(fairlead.Failed, forever("pruned"))
-		f.ok(f.store.Delete(f.ctx(), deleted.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), deleted.ID))
 		f.wantFree("deleted")
 		f.Advance(time.Hour)
 		_, err := f.store.Prune(f.ctx(), driver.Retention{Failed: time.Minute}, 10)
@@ -94,7 +94,7 @@ func testKeys(c *chapter) {
 	c.test("removing a former holder leaves the key with its new one", func(f *fixture) {
 		deleted, pruned := f.in(fairlead.Succeeded, keyed("k")), f.in(fairlead.Cancelled, keyed("k"))
 		holder := f.enqueue(with(keyed("k")))
-		f.ok(f.store.Delete(f.ctx(), deleted.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), deleted.ID))
 		f.Advance(time.Hour)
 		_, err := f.store.Prune(f.ctx(), driver.Retention{Cancelled: time.Minute}, 10)
 		f.ok(err)

@@ -30,14 +30,14 @@ func UnusedLanes(t *testing.T, h *Harness, look LaneLook) {
 			t.Errorf("%s the lane of %q exists: %v, is given up: %v; want %v, %v", what, kind, e, g, exists, givenUp)
 		}
 	}
-	empty := func(kind string) { f.ok(f.store.Delete(f.ctx(), enqueue(kind).ID)) }
+	empty := func(kind string) { f.ok(operations(f.store).Delete(f.ctx(), enqueue(kind).ID)) }
 	pass := func(d time.Duration) {
 		f.Advance(d)
 		f.prune(100)
 	}
 
 	waits, ended := enqueue("waits", later), enqueue("ended")
-	f.ok(f.store.Cancel(f.ctx(), ended.ID, ""))
+	f.ok(operations(f.store).Cancel(f.ctx(), ended.ID, ""))
 	empty("unused")
 	empty("used again")
 	empty("last")

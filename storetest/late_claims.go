@@ -57,7 +57,7 @@ func LateClaims(t *testing.T, h *Harness, hold func(t *testing.T, job int64) (re
 		job := l.begin()
 		dead(l)
 		l.commit()
-		l.ok(l.store.Cancel(l.ctx(), job.ID, "not needed"))
+		l.ok(operations(l.store).Cancel(l.ctx(), job.ID, "not needed"))
 		l.equal("what is reaped", l.reap(), driver.Reaped{Cancelled: 1})
 		l.wantState(job, fairlead.Cancelled)
 	})

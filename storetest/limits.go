@@ -166,7 +166,7 @@ func testCaps(c *chapter) {
 			f.settle(settlement)
 			f.wantUse(fairlead.LimitGlobal, "", 0)
 			if move == fairlead.MoveRelease {
-				f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+				f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 			}
 		}
 	})
@@ -182,7 +182,7 @@ func testCaps(c *chapter) {
 	})
 	c.test("so do those that are cancelled and those whose deadline passes", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 1)
-		f.ok(f.store.Cancel(f.ctx(), f.waitingFor(time.Hour).ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), f.waitingFor(time.Hour).ID, ""))
 		f.wantUse(fairlead.LimitGlobal, "", 0)
 		f.waitingFor(time.Minute)
 		f.Advance(time.Hour)
@@ -194,7 +194,7 @@ func testCaps(c *chapter) {
 	c.test("a job asked to stop holds its slot until it has stopped", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 1)
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		f.wantUse(fairlead.LimitGlobal, "", 1)
 		f.wantSettled([]fairlead.Settled{fairlead.SettledCancelled}, to(fairlead.Again, job))
 		f.wantUse(fairlead.LimitGlobal, "", 0)

@@ -184,7 +184,7 @@ func (m *limitsModel) Await(rt *rapid.T) {
 func (m *limitsModel) Answer(rt *rapid.T) {
 	job := m.anyHeld(rt, true)
 	if rapid.Bool().Draw(rt, "cancel") {
-		m.ok(m.store.Cancel(m.ctx(), job.ID, ""))
+		m.ok(operations(m.store).Cancel(m.ctx(), job.ID, ""))
 	} else {
 		m.resolve(to(fairlead.Succeed, job))
 	}

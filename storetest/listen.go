@@ -131,7 +131,7 @@ func wakings() []waking {
 		{"Enqueue for a new lane wakes for work", driver.WakeWork, enqueuing(forTenant("new"))},
 		{"what gives back a place at a gate wakes for the work that is admitted", driver.WakeWork, func(f *fixture) func() {
 			jobs := f.queueUp(2)
-			return func() { f.ok(f.store.Cancel(f.ctx(), jobs[0].ID, "")) }
+			return func() { f.ok(operations(f.store).Cancel(f.ctx(), jobs[0].ID, "")) }
 		}},
 		{"Enqueue of a job that is not due wakes for later", driver.WakeLater, func(f *fixture) func() {
 			return enqueuing(notBefore(f.now().Add(time.Second)))(f)
@@ -146,16 +146,16 @@ func wakings() []waking {
 			return func() { f.crash(job) }
 		}},
 		{"Reopen wakes for work", driver.WakeWork, doing(fairlead.Failed, func(f *fixture, job *fairlead.Job) error {
-			return f.store.Reopen(f.ctx(), job.ID)
+			return operations(f.store).Reopen(f.ctx(), job.ID)
 		})},
 		{"RunNow wakes for work", driver.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
-			return f.store.RunNow(f.ctx(), job.ID)
+			return operations(f.store).RunNow(f.ctx(), job.ID)
 		})},
 		{"Reschedule wakes for later", driver.WakeLater, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
-			return f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Second))
+			return operations(f.store).Reschedule(f.ctx(), job.ID, f.now().Add(time.Second))
 		})},
 		{"Reschedule to a time that has come wakes for work", driver.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
-			return f.store.Reschedule(f.ctx(), job.ID, f.now())
+			return operations(f.store).Reschedule(f.ctx(), job.ID, f.now())
 		})},
 		{"Resume wakes for work", driver.WakeWork, func(f *fixture) func() {
 			f.pause(queuePause("q"))
@@ -179,7 +179,7 @@ func wakings() []waking {
 			return f.store.Resolve(f.ctx(), again(job, time.Second))
 		})},
 		{"Cancel of a running job wakes for cancels", driver.WakeCancel, doing(fairlead.Running, func(f *fixture, job *fairlead.Job) error {
-			return f.store.Cancel(f.ctx(), job.ID, "")
+			return operations(f.store).Cancel(f.ctx(), job.ID, "")
 		})},
 		{"a transaction wakes after its commit", driver.WakeWork, func(f *fixture) func() {
 			return func() {

@@ -31,7 +31,7 @@ func testLived(c *chapter) {
 		f.crash(job)
 		other := with(behind("g"))
 		f.enqueue(other)
-		f.ok(f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Second)))
+		f.ok(operations(f.store).Reschedule(f.ctx(), job.ID, f.now().Add(time.Second)))
 		f.Advance(time.Minute)
 		f.promote()
 		f.wantState(job, fairlead.Parked)
@@ -79,7 +79,7 @@ func testLived(c *chapter) {
 		f.enqueue(many(2, behind("g"))...)
 		for _, crashed := range []*fairlead.Job{job, other} {
 			f.crash(crashed)
-			f.ok(f.store.Reschedule(f.ctx(), crashed.ID, f.now().Add(time.Second)))
+			f.ok(operations(f.store).Reschedule(f.ctx(), crashed.ID, f.now().Add(time.Second)))
 		}
 		f.Advance(time.Minute)
 		f.promote()
@@ -179,7 +179,7 @@ func testPatience(c *chapter) {
 	c.test("jobs that have to wait do not hold up the others", func(f *fixture) {
 		waits, wished := f.enqueue(with()), f.enqueue(with())
 		f.claim(f.joinFor(time.Second), 2)
-		f.ok(f.store.Cancel(f.ctx(), wished.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), wished.ID, ""))
 		f.Advance(31 * time.Second)
 		f.equal("what is reaped", reap(f), driver.Reaped{Nodes: 1, Cancelled: 1})
 		f.wantState(waits, fairlead.Running)
@@ -196,7 +196,7 @@ func livedPlaces(f *fixture) []livedPlace {
 	return []livedPlace{
 		{fairlead.Running, func(job *fairlead.Job) { f.claimThe(job, f.join()) }},
 		{fairlead.Waiting, func(job *fairlead.Job) { f.settle(wait(f.claimThe(job, f.join()))) }},
-		{fairlead.Scheduled, func(job *fairlead.Job) { f.ok(f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Hour))) }},
+		{fairlead.Scheduled, func(job *fairlead.Job) { f.ok(operations(f.store).Reschedule(f.ctx(), job.ID, f.now().Add(time.Hour))) }},
 		{fairlead.Ready, func(*fairlead.Job) {}},
 	}
 }

@@ -129,16 +129,16 @@ func testWaitedFor(c *chapter, ends ending) {
 			do   func(f *fixture, id int64) error
 			hit  func(f *fixture, job *fairlead.Job)
 		}{
-			{"SetPriority", func(f *fixture, id int64) error { return f.store.SetPriority(f.ctx(), id, 7) }, func(f *fixture, job *fairlead.Job) {
+			{"SetPriority", func(f *fixture, id int64) error { return operations(f.store).SetPriority(f.ctx(), id, 7) }, func(f *fixture, job *fairlead.Job) {
 				f.equal("Priority", f.wantState(job, state).Priority, 7)
 			}},
-			{"SetQueue", func(f *fixture, id int64) error { return f.store.SetQueue(f.ctx(), id, "moved") }, func(f *fixture, job *fairlead.Job) {
+			{"SetQueue", func(f *fixture, id int64) error { return operations(f.store).SetQueue(f.ctx(), id, "moved") }, func(f *fixture, job *fairlead.Job) {
 				f.equal("Queue", f.wantState(job, state).Queue, "moved")
 			}},
-			{"Reschedule", func(f *fixture, id int64) error { return f.store.Reschedule(f.ctx(), id, later) }, func(f *fixture, job *fairlead.Job) {
+			{"Reschedule", func(f *fixture, id int64) error { return operations(f.store).Reschedule(f.ctx(), id, later) }, func(f *fixture, job *fairlead.Job) {
 				f.equal("NotBefore", f.wantState(job, fairlead.Scheduled).NotBefore, later)
 			}},
-			{"Cancel", func(f *fixture, id int64) error { return f.store.Cancel(f.ctx(), id, "enough") }, func(f *fixture, job *fairlead.Job) {
+			{"Cancel", func(f *fixture, id int64) error { return operations(f.store).Cancel(f.ctx(), id, "enough") }, func(f *fixture, job *fairlead.Job) {
 				f.wantState(job, fairlead.Cancelled)
 			}},
 		} {

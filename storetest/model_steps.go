@@ -43,7 +43,7 @@ func (m *model) Finish(rt *rapid.T) {
 	for _, r := range running {
 		m.drawn = append(m.drawn, r.ID)
 		if rapid.Bool().Draw(rt, "unwanted") {
-			m.agree(m.store.Cancel(m.ctx(), r.ID, "unwanted"), m.oracle.cancel(r.ID, "unwanted"))
+			m.agree(operations(m.store).Cancel(m.ctx(), r.ID, "unwanted"), m.oracle.cancel(r.ID, "unwanted"))
 		}
 		settlement := to(anyMove(rt), &r.Job)
 		m.fill(rt, &settlement)
@@ -84,43 +84,43 @@ func (m *model) Save(rt *rapid.T) {
 func (m *model) Cancel(rt *rapid.T) {
 	id := m.any(rt)
 	reason := rapid.SampledFrom([]string{"unwanted", "late", ""}).Draw(rt, "reason")
-	m.agree(m.store.Cancel(m.ctx(), id, reason), m.oracle.cancel(id, reason))
+	m.agree(operations(m.store).Cancel(m.ctx(), id, reason), m.oracle.cancel(id, reason))
 }
 
 // Reopen reopens a random job.
 func (m *model) Reopen(rt *rapid.T) {
 	id := m.any(rt)
-	m.agree(m.store.Reopen(m.ctx(), id), m.oracle.reopen(id))
+	m.agree(operations(m.store).Reopen(m.ctx(), id), m.oracle.reopen(id))
 }
 
 // Reschedule reschedules a random job.
 func (m *model) Reschedule(rt *rapid.T) {
 	id, at := m.any(rt), m.oracle.now.Add(seconds(rt, -1, 3, "delay"))
-	m.agree(m.store.Reschedule(m.ctx(), id, at), m.oracle.reschedule(id, at))
+	m.agree(operations(m.store).Reschedule(m.ctx(), id, at), m.oracle.reschedule(id, at))
 }
 
 // RunNow makes a random job ready.
 func (m *model) RunNow(rt *rapid.T) {
 	id := m.any(rt)
-	m.agree(m.store.RunNow(m.ctx(), id), m.oracle.runNow(id))
+	m.agree(operations(m.store).RunNow(m.ctx(), id), m.oracle.runNow(id))
 }
 
 // SetPriority changes the priority of a random job.
 func (m *model) SetPriority(rt *rapid.T) {
 	id, priority := m.any(rt), rapid.IntRange(-2, 2).Draw(rt, "priority")
-	m.agree(m.store.SetPriority(m.ctx(), id, priority), m.oracle.setPriority(id, priority))
+	m.agree(operations(m.store).SetPriority(m.ctx(), id, priority), m.oracle.setPriority(id, priority))
 }
 
 // SetQueue moves a random job to another queue.
 func (m *model) SetQueue(rt *rapid.T) {
 	id, queue := m.any(rt), rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "queue")
-	m.agree(m.store.SetQueue(m.ctx(), id, queue), m.oracle.setQueue(id, queue))
+	m.agree(operations(m.store).SetQueue(m.ctx(), id, queue), m.oracle.setQueue(id, queue))
 }
 
 // Delete deletes a random job.
 func (m *model) Delete(rt *rapid.T) {
 	id := m.any(rt)
-	m.agree(m.store.Delete(m.ctx(), id), m.oracle.delete(id))
+	m.agree(operations(m.store).Delete(m.ctx(), id), m.oracle.delete(id))
 	if m.oracle.records[id] == nil {
 		m.wantGone(&fairlead.Job{ID: id})
 	}

@@ -17,7 +17,7 @@ func serving(queue string) *driver.Scope {
 func (f *fixture) move(job *fairlead.Job, queue string) {
 	f.Helper()
 	want := f.get(job)
-	f.ok(f.store.SetQueue(f.ctx(), job.ID, queue))
+	f.ok(operations(f.store).SetQueue(f.ctx(), job.ID, queue))
 	want.Queue = queue
 	f.equal("the job", f.get(job), want)
 }
@@ -72,7 +72,7 @@ func testSetQueue(c *chapter) {
 		job := f.enqueue(with(inQueue("old"), keyed("k")))
 		f.move(job, "new")
 		f.wantErr(f.tryEnqueue(with(keyed("k"))), fairlead.ErrConflict)
-		f.ok(f.store.Delete(f.ctx(), job.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), job.ID))
 		f.enqueue(with(keyed("k")))
 	})
 	c.test("a queue is left in all lists and counts, and entered", func(f *fixture) {
@@ -95,9 +95,9 @@ func testSetQueue(c *chapter) {
 		f.wantClaim(f.join(), serving("old"), job)
 	})
 	c.test("other states conflict", func(f *fixture) {
-		f.forbids(func(id int64) error { return f.store.SetQueue(f.ctx(), id, "new") }, except(fairlead.Scheduled, fairlead.Ready, fairlead.Parked)...)
+		f.forbids(func(id int64) error { return operations(f.store).SetQueue(f.ctx(), id, "new") }, except(fairlead.Scheduled, fairlead.Ready, fairlead.Parked)...)
 	})
 	c.test("an unknown job gets ErrNotFound", func(f *fixture) {
-		f.wantErr(f.store.SetQueue(f.ctx(), unknown, "new"), fairlead.ErrNotFound)
+		f.wantErr(operations(f.store).SetQueue(f.ctx(), unknown, "new"), fairlead.ErrNotFound)
 	})
 }

@@ -48,9 +48,9 @@ func testOnce(c *chapter) {
 	})
 	c.test("it is repeated whatever became of the jobs", func(f *fixture) {
 		first := f.once(false, request("ann", "1", "x"), with(keyed("k")))
-		f.ok(f.store.Cancel(f.ctx(), first[0], ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), first[0], ""))
 		f.equal("the ID", f.once(true, request("ann", "1", "x"), with(keyed("k"))), first)
-		f.ok(f.store.Delete(f.ctx(), first[0]))
+		f.ok(operations(f.store).Delete(f.ctx(), first[0]))
 		f.equal("the ID of what is gone", f.once(true, request("ann", "1", "x"), with(keyed("k"))), first)
 	})
 	c.test("another request with the same key conflicts and stores nothing", func(f *fixture) {
@@ -127,7 +127,7 @@ func testOnceRefused(c *chapter) {
 		blocking := f.enqueue(with(forTenant("acme")))
 		_, err := f.tryOnce(request("ann", "1", "x"), with(forTenant("acme")))
 		f.wantErr(err, fairlead.ErrLimit)
-		f.ok(f.store.Cancel(f.ctx(), blocking.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), blocking.ID, ""))
 		first := f.once(false, request("ann", "1", "x"), with(forTenant("acme")))
 		f.equal("the ID again, though there is no room", f.once(true, request("ann", "1", "x"), with(forTenant("acme"))), first)
 	})
@@ -138,7 +138,7 @@ func testOnceRefused(c *chapter) {
 		}
 		first := f.once(false, request("ann", "1", "x"), keep()...)
 		f.equal("the holder", first[1], holder.ID)
-		f.ok(f.store.Cancel(f.ctx(), holder.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), holder.ID, ""))
 		f.equal("the IDs again", f.once(true, request("ann", "1", "x"), keep()...), first)
 	})
 	c.test("a request after OnceWindow is remembered even if it gets the IDs it got before", func(f *fixture) {
@@ -146,7 +146,7 @@ func testOnceRefused(c *chapter) {
 		first := f.once(false, request("ann", "1", "x"), keep())
 		f.Advance(fairlead.OnceWindow)
 		f.equal("the ID after the window", f.once(false, request("ann", "1", "y"), keep()), first)
-		f.ok(f.store.Cancel(f.ctx(), first[0], ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), first[0], ""))
 		f.Advance(fairlead.OnceWindow - time.Microsecond)
 		f.equal("the ID again", f.once(true, request("ann", "1", "y"), keep()), first)
 		f.equal("how many jobs there are", len(f.find(fairlead.Filter{})), 1)

@@ -12,16 +12,16 @@ import (
 
 // permit returns the job for an operator's action, or the error if the job's state does not
 // allow the action.
-func (o *oracle) permit(action verdict.Action, id int64) (*record, error) {
+func (o *oracle) permit(action fairlead.Op, id int64) (*record, error) {
 	r := o.records[id]
 	if r == nil {
 		return nil, fairlead.ErrNotFound
 	}
-	return r, action.Permit(id, r.State)
+	return r, verdict.Permit(action, id, r.State)
 }
 
 func (o *oracle) cancel(id int64, reason string) error {
-	r, err := o.permit(verdict.ToCancel, id)
+	r, err := o.permit(fairlead.OpCancel, id)
 	switch {
 	case err != nil:
 		return err
@@ -35,7 +35,7 @@ func (o *oracle) cancel(id int64, reason string) error {
 }
 
 func (o *oracle) reopen(id int64) error {
-	r, err := o.permit(verdict.ToReopen, id)
+	r, err := o.permit(fairlead.OpReopen, id)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (o *oracle) reopen(id int64) error {
 }
 
 func (o *oracle) reschedule(id int64, at time.Time) error {
-	r, err := o.permit(verdict.ToReschedule, id)
+	r, err := o.permit(fairlead.OpReschedule, id)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (o *oracle) meanFor(r *record, at time.Time) {
 }
 
 func (o *oracle) runNow(id int64) error {
-	r, err := o.permit(verdict.ToRun, id)
-	if err != nil || verdict.ToRun.Moot(r.State) {
+	r, err := o.permit(fairlead.OpRunNow, id)
+	if err != nil || verdict.Moot(fairlead.OpRunNow, r.State) {
 		return err
 	}
 	if r.due.After(o.now) {
@@ -83,7 +83,7 @@ func (o *oracle) runNow(id int64) error {
 }
 
 func (o *oracle) setPriority(id int64, priority int) error {
-	r, err := o.permit(verdict.ToPrioritize, id)
+	r, err := o.permit(fairlead.OpSetPriority, id)
 	if err == nil {
 		r.Priority = priority
 	}
@@ -91,7 +91,7 @@ func (o *oracle) setPriority(id int64, priority int) error {
 }
 
 func (o *oracle) setQueue(id int64, queue string) error {
-	r, err := o.permit(verdict.ToMove, id)
+	r, err := o.permit(fairlead.OpSetQueue, id)
 	if err == nil {
 		r.Queue = queue
 	}
@@ -99,7 +99,7 @@ func (o *oracle) setQueue(id int64, queue string) error {
 }
 
 func (o *oracle) delete(id int64) error {
-	r, err := o.permit(verdict.ToDelete, id)
+	r, err := o.permit(fairlead.OpDelete, id)
 	if err == nil {
 		o.remove(r)
 	}

@@ -22,7 +22,7 @@ func testOthers(c *chapter) {
 		})
 	}
 	for how, remove := range map[string]func(f *fixture, job *fairlead.Job){
-		"is deleted": func(f *fixture, job *fairlead.Job) { f.ok(f.store.Delete(f.ctx(), job.ID)) },
+		"is deleted": func(f *fixture, job *fairlead.Job) { f.ok(operations(f.store).Delete(f.ctx(), job.ID)) },
 		"is pruned": func(f *fixture, _ *fairlead.Job) {
 			_, err := f.store.Prune(f.ctx(), driver.Retention{Succeeded: time.Minute}, 10)
 			f.ok(err)
@@ -63,7 +63,7 @@ func waysToEnd() map[string]func(f *fixture, changes ...func(*fairlead.Job)) {
 			f.enqueue(with(behind("g")))
 			job := f.enqueue(with(append(changes, behind("g"))...))
 			f.wantState(job, fairlead.Parked)
-			f.ok(f.store.Cancel(f.ctx(), job.ID, "not needed"))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "not needed"))
 		},
 		"misses its deadline": func(f *fixture, changes ...func(*fairlead.Job)) {
 			f.in(fairlead.Waiting, changes...)
@@ -87,7 +87,7 @@ func waysToEnd() map[string]func(f *fixture, changes ...func(*fairlead.Job)) {
 	}
 	for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Waiting} {
 		ways[named("is cancelled while it is", state)] = func(f *fixture, changes ...func(*fairlead.Job)) {
-			f.ok(f.store.Cancel(f.ctx(), f.in(state, changes...).ID, "not needed"))
+			f.ok(operations(f.store).Cancel(f.ctx(), f.in(state, changes...).ID, "not needed"))
 		}
 	}
 	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
@@ -98,7 +98,7 @@ func waysToEnd() map[string]func(f *fixture, changes ...func(*fairlead.Job)) {
 	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait} {
 		ways[named("was asked to stop and is settled by", move)] = func(f *fixture, changes ...func(*fairlead.Job)) {
 			job := f.in(fairlead.Running, changes...)
-			f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 			settlement := to(move, job)
 			settlement.After = time.Minute
 			f.wantSettled([]fairlead.Settled{fairlead.SettledCancelled}, settlement)

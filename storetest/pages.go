@@ -58,7 +58,7 @@ func testPages(c *chapter) {
 				f.enqueue(part...)
 				if state.Final() {
 					for _, job := range part {
-						f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+						f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 					}
 				}
 			}

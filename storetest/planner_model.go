@@ -284,21 +284,21 @@ func (m *plannerModel) Settle(rt *rapid.T) {
 // Cancel cancels a run that is not running.
 func (m *plannerModel) Cancel(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Active() && run.State != fairlead.Running })
-	m.ok(m.store.Cancel(m.ctx(), run.Job, "unwanted"))
+	m.ok(operations(m.store).Cancel(m.ctx(), run.Job, "unwanted"))
 	run.end(fairlead.Cancelled, m.oracle.now)
 }
 
 // Retry reopens a failed or cancelled run.
 func (m *plannerModel) Retry(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Failed() })
-	m.ok(m.store.Reopen(m.ctx(), run.Job))
+	m.ok(operations(m.store).Reopen(m.ctx(), run.Job))
 	run.State, run.EndedAt, run.told, run.job = fairlead.Ready, time.Time{}, false, nil
 }
 
 // RunNow makes a queued run start.
 func (m *plannerModel) RunNow(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool { return run.Queued })
-	m.ok(m.store.RunNow(m.ctx(), run.Job))
+	m.ok(operations(m.store).RunNow(m.ctx(), run.Job))
 	run.State, run.Queued = fairlead.Ready, false
 }
 
@@ -307,7 +307,7 @@ func (m *plannerModel) Delete(rt *rapid.T) {
 	run := m.anyRun(rt, func(run *knownRun) bool {
 		return run.told || run.State == fairlead.Scheduled || run.State == fairlead.Ready
 	})
-	m.ok(m.store.Delete(m.ctx(), run.Job))
+	m.ok(operations(m.store).Delete(m.ctx(), run.Job))
 	run.gone = true
 	if !run.told {
 		run.end(fairlead.Cancelled, m.oracle.now)

@@ -46,7 +46,7 @@ func testPlans(c *chapter) {
 	c.test("a plan that leaves the schedule untouched leaves it due, and its runs that have ended to the next View", func(f *fixture) {
 		s, other := f.plan("s"), f.plan("t")
 		job := jobOf(f.make(s, byHand(f.now())))
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		before := f.schedules(schedule.Filter{})
 		ended := 0
 		for range 2 {
@@ -168,7 +168,7 @@ func testPlans(c *chapter) {
 		foreign := f.make(other, queued(f.now()))
 		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), queued(f.now())}})
 		job := f.started(fires[0])
-		f.ok(f.store.Cancel(f.ctx(), fires[1].Job, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), fires[1].Job, ""))
 		f.act(s, schedule.Plan{Admit: []int64{fires[0].Job, fires[1].Job, foreign.Job, unknown}})
 		f.wantState(job, fairlead.Running)
 		f.wantState(jobOf(fires[1]), fairlead.Cancelled)
@@ -237,9 +237,9 @@ func testPlans(c *chapter) {
 	c.test("a failed run can be retried when its key is free", func(f *fixture) {
 		holder := f.enqueue(with(keyed("k")))
 		fire := f.make(f.plan("s", making(keyed("k"))), byHand(f.now()))
-		f.wantTaken(f.store.Reopen(f.ctx(), fire.Job), holder)
-		f.ok(f.store.Cancel(f.ctx(), holder.ID, ""))
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.wantTaken(operations(f.store).Reopen(f.ctx(), fire.Job), holder)
+		f.ok(operations(f.store).Cancel(f.ctx(), holder.ID, ""))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		f.ended(fire, fairlead.Succeed)
 	})
 	c.test("a run that replaces a job takes its key", func(f *fixture) {

@@ -292,7 +292,7 @@ func (f *fixture) enqueueVariety() map[string]*fairlead.Job {
 		}
 		byName[name] = f.enqueue(job)
 	}
-	f.ok(f.store.Cancel(f.ctx(), byName["a2x"].ID, ""))
+	f.ok(operations(f.store).Cancel(f.ctx(), byName["a2x"].ID, ""))
 	return byName
 }
 

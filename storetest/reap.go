@@ -154,7 +154,7 @@ func testReapEnds(c *chapter) {
 	})
 	c.test("a job that somebody asked to cancel ends as cancelled", func(f *fixture) {
 		job := f.running(keyed("k"))
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Leave(f.ctx(), job.Node))
 		f.equal("what is reaped", f.reap(), driver.Reaped{Cancelled: 1})
 		f.equal("Error", f.wantState(job, fairlead.Cancelled).Error, "enough")
@@ -163,7 +163,7 @@ func testReapEnds(c *chapter) {
 	})
 	c.test("a wish to cancel goes before poison", func(f *fixture) {
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Leave(f.ctx(), job.Node))
 		reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 0, Limit: 10})
 		f.ok(err)
@@ -175,7 +175,7 @@ func testReapEnds(c *chapter) {
 		revived, wished, careful := with(keyed("a")), with(keyed("b")), with(keyed("c"), cancelOnCrash)
 		f.enqueue(revived, wished, careful)
 		f.claim(node, 3)
-		f.ok(f.store.Cancel(f.ctx(), wished.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), wished.ID, ""))
 		f.ok(f.store.Leave(f.ctx(), node))
 		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1, Cancelled: 2})
 		f.wantState(revived, fairlead.Ready)

@@ -36,7 +36,7 @@ func RemovedSchedules(t *testing.T, h *Harness, left func() int) {
 	want("a day later, of two that may go at a time", 4)
 	f.prune(100)
 	want("when all may go", 3)
-	f.ok(f.store.Delete(f.ctx(), run.Job))
+	f.ok(operations(f.store).Delete(f.ctx(), run.Job))
 	f.tick(leave) // some stores forget the run only during a tick
 	f.prune(100)
 	want("when one has no run any more", 2)

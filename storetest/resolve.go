@@ -43,7 +43,7 @@ func testResolve(c *chapter) {
 			found := f.wantState(job, fairlead.Ready)
 			f.equal("Memo", string(found.Memo), `{"page": 3}`)
 			f.equal("Progress", string(found.Progress), `"half"`)
-			f.ok(f.store.Delete(f.ctx(), job.ID))
+			f.ok(operations(f.store).Delete(f.ctx(), job.ID))
 		}
 	})
 	c.test("Succeed ends a waiting job as succeeded, with its output", func(f *fixture) {
@@ -179,8 +179,8 @@ func testResolveEarly(c *chapter) {
 		f.resolve(success(won, `1`))
 		f.resolve(again)
 		retried := &fairlead.Job{ID: again.ID}
-		f.ok(f.store.Cancel(f.ctx(), won.ID, "enough"))
-		f.ok(f.store.Cancel(f.ctx(), again.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), won.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), again.ID, "enough"))
 		f.wantSettled([]fairlead.Settled{asAsked, cancelled}, wait(won), fairlead.Settlement{ID: again.ID, Fence: again.Fence, Move: fairlead.MoveAwait, After: time.Hour})
 		f.wantState(won, fairlead.Succeeded)
 		f.wantState(retried, fairlead.Cancelled)
@@ -289,14 +289,14 @@ func testResolveLate(c *chapter) {
 	})
 	c.test("a job that was cancelled while it waited conflicts", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.wantErr(f.store.Resolve(f.ctx(), success(job, `1`)), fairlead.ErrConflict)
 		f.wantState(job, fairlead.Cancelled)
 	})
 	c.test("a job that was cancelled instead of the retry that was asked for conflicts", func(f *fixture) {
 		job := f.running()
 		f.resolve(again(job, time.Minute))
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.wantSettled([]fairlead.Settled{cancelled}, wait(job))
 		f.wantErr(f.store.Resolve(f.ctx(), again(job, time.Minute)), fairlead.ErrConflict)
 		f.wantState(job, fairlead.Cancelled)

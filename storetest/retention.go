@@ -118,13 +118,13 @@ func testKindRetention(c *chapter) {
 		kept := many(f.size(50, 2500, "keeps more jobs than a call of Prune looks at"), ofKind(own))
 		f.enqueue(kept...)
 		for _, job := range kept {
-			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		}
 		f.enqueue(many(5)...)
 		live, err := f.store.Find(f.ctx(), fairlead.Filter{States: []fairlead.State{fairlead.Ready}})
 		f.ok(err)
 		for _, job := range live {
-			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		}
 		f.Advance(2 * time.Hour)
 		f.equal("how many are removed", []int{f.pruneKinds(2), f.pruneKinds(2), f.pruneKinds(2)}, []int{2, 2, 1})
@@ -151,7 +151,7 @@ func testKindRetention(c *chapter) {
 		f.keepKind(own, driver.Retention{Failed: 10 * time.Hour})
 		job := f.endedOf(own, fairlead.Fail)
 		f.Advance(11 * time.Hour)
-		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 		f.settle(to(fairlead.Fail, f.claimAs(driver.Claim{Node: f.join(), Scope: everything(own), Max: 1})[0]))
 		f.equal("how many are removed", f.pruneSoon(10), 0)
 		f.wantState(job, fairlead.Failed)

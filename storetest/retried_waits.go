@@ -78,7 +78,7 @@ func testResolveRetried(c *chapter) {
 		f.wantErr(f.store.Resolve(f.ctx(), final(failure(retried, "no"))), fairlead.ErrConflict)
 		f.resolve(final(failure(ended, "hopeless")))
 		f.resolve(failure(unwanted, "no"))
-		f.ok(f.store.Cancel(f.ctx(), unwanted.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), unwanted.ID, "enough"))
 		f.wantSettled([]fairlead.Settled{asAsked, asAsked, cancelled}, orRetry(retried, time.Minute), orRetry(ended, time.Minute), orRetry(unwanted, time.Minute))
 		f.equal("NotBefore", f.wantState(retried, fairlead.Scheduled).NotBefore, f.now().Add(time.Minute))
 		f.wantState(ended, fairlead.Failed)

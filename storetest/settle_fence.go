@@ -73,7 +73,7 @@ func testSettleFence(c *chapter) {
 	testSettleReaped(c, moves)
 	c.test("a job that ended and was reopened is lost", func(f *fixture) {
 		job := f.in(fairlead.Failed)
-		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
 		f.wantState(job, fairlead.Ready)
 	})
@@ -149,7 +149,7 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 	})
 	c.test("a job that was reaped and cancelled as somebody had asked is lost to its node", func(f *fixture) {
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.crash(job)
 		wantLost(f, job, fairlead.Cancelled)
 	})
@@ -195,7 +195,7 @@ func testSettleMany(c *chapter) {
 		node, jobs := f.join(), many(8)
 		f.enqueue(jobs...)
 		jobs = f.claim(node, 8)
-		f.ok(f.store.Cancel(f.ctx(), jobs[3].ID, "stop"))
+		f.ok(operations(f.store).Cancel(f.ctx(), jobs[3].ID, "stop"))
 		stale := to(fairlead.Succeed, jobs[1])
 		stale.Fence--
 		staleRetry := again(jobs[5], time.Second)

@@ -55,7 +55,7 @@ func (f *fixture) in(state fairlead.State, changes ...func(*fairlead.Job)) *fair
 		return job
 	case fairlead.Cancelled:
 		job := f.enqueue(with(changes...))
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "not needed"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "not needed"))
 		return job
 	}
 	f.Fatalf("no way to make a job %s", state)

@@ -160,7 +160,7 @@ func testCut(c *chapter) {
 		refused()
 		f.settle(again(claimed, time.Hour))
 		refused()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, ""))
 		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			return tx.Cut(ctx, ranges(s.ID, 3))
 		})

@@ -132,7 +132,7 @@ func testSweepTx(c *chapter) {
 		failed.Reason = fairlead.ReasonError
 		f.settle(to(fairlead.Succeed, claimed[1]), failed, to(fairlead.Drop, claimed[3]), again(claimed[4], time.Hour), wait(claimed[5]), to(fairlead.MoveRelease, claimed[6]))
 		f.setState(s.ID, sweep.Stopped) // jobs of a running sweep cannot be deleted
-		f.ok(f.store.Delete(f.ctx(), jobs[8].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[8].ID))
 		var shards []sweep.Shard
 		var states []fairlead.State
 		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) (err error) {

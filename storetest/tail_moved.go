@@ -21,8 +21,8 @@ func (b *tail) testMoved(t *testing.T) {
 			jobs := ofTenants(30, inQueue("home-"+spoiler.name))
 			f.enqueue(jobs...)
 			for _, known := range jobs {
-				f.ok(f.store.SetQueue(f.ctx(), known.ID, queue))
-				f.ok(f.store.SetQueue(f.ctx(), known.ID, known.Queue))
+				f.ok(operations(f.store).SetQueue(f.ctx(), known.ID, queue))
+				f.ok(operations(f.store).SetQueue(f.ctx(), known.ID, known.Queue))
 			}
 			b.exec(spoiler.sql, queue)
 			run := f.begun(bulk.Bulk{Action: bulk.Move, Queue: queue})

@@ -117,8 +117,8 @@ func testTick(c *chapter) {
 	c.test("it takes one whose run was cancelled, or deleted, before it ran", func(f *fixture) {
 		a, b := f.plan("a"), f.plan("b")
 		f.tick(runIt)
-		f.ok(f.store.Cancel(f.ctx(), f.fires(a.ID)[0].Job, ""))
-		f.ok(f.store.Delete(f.ctx(), f.fires(b.ID)[0].Job))
+		f.ok(operations(f.store).Cancel(f.ctx(), f.fires(a.ID)[0].Job, ""))
+		f.ok(operations(f.store).Delete(f.ctx(), f.fires(b.ID)[0].Job))
 		f.wantSeen(enough, leave, "a", "b")
 		f.wantSeen(enough, leave)
 	})

@@ -49,15 +49,15 @@ func testTraps(c *chapter) {
 	})
 	c.test("trap 09: a wish to cancel is not lost when the attempt fails by itself", func(f *fixture) {
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.wantSettled([]fairlead.Settled{cancelled}, again(job, 0))
 		f.wantClaim(f.join(), everything())
 	})
 	c.test("trap 09: a wish to cancel does not outlive the run it was meant for", func(f *fixture) {
 		job := f.running()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "enough"))
 		f.settle(to(fairlead.Fail, job))
-		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.ok(operations(f.store).Reopen(f.ctx(), job.ID))
 		second := f.claimThe(job, f.join())
 		f.equal("CancelWish", f.get(job).CancelWish, false)
 		f.equal("what its node hears", f.wishes(second.Node), []driver.Held(nil))
@@ -83,21 +83,21 @@ func testTraps(c *chapter) {
 	})
 	c.test("trap 15: a job whose place in the order was changed can still be found, moved and removed", func(f *fixture) {
 		for _, change := range []func(id int64) error{
-			func(id int64) error { return f.store.SetPriority(f.ctx(), id, 7) },
-			func(id int64) error { return f.store.Reschedule(f.ctx(), id, f.now().Add(-time.Hour)) },
+			func(id int64) error { return operations(f.store).SetPriority(f.ctx(), id, 7) },
+			func(id int64) error { return operations(f.store).Reschedule(f.ctx(), id, f.now().Add(-time.Hour)) },
 		} {
 			jobs := many(4)
 			f.enqueue(jobs...)
 			for _, job := range jobs {
 				f.ok(change(job.ID))
 				f.wantState(job, fairlead.Ready)
-				f.ok(f.store.SetPriority(f.ctx(), job.ID, 8))
-				f.ok(f.store.RunNow(f.ctx(), job.ID))
+				f.ok(operations(f.store).SetPriority(f.ctx(), job.ID, 8))
+				f.ok(operations(f.store).RunNow(f.ctx(), job.ID))
 				f.equal("the job by its ID", ids(f.find(fairlead.Filter{IDs: []int64{job.ID}})), []int64{job.ID})
 			}
-			f.ok(f.store.Cancel(f.ctx(), jobs[0].ID, ""))
-			f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
-			f.ok(f.store.Reschedule(f.ctx(), jobs[2].ID, f.now().Add(time.Hour)))
+			f.ok(operations(f.store).Cancel(f.ctx(), jobs[0].ID, ""))
+			f.ok(operations(f.store).Delete(f.ctx(), jobs[1].ID))
+			f.ok(operations(f.store).Reschedule(f.ctx(), jobs[2].ID, f.now().Add(time.Hour)))
 			f.claimThe(jobs[3], f.join())
 			f.wantClaim(f.join(), everything())
 		}
@@ -107,10 +107,10 @@ func testTraps(c *chapter) {
 	c.test("trap 29: a finished job cannot be reopened while another has its key", func(f *fixture) {
 		first := f.in(fairlead.Failed, keyed("k"))
 		second := f.enqueue(with(keyed("k")))
-		f.wantTaken(f.store.Reopen(f.ctx(), first.ID), second)
+		f.wantTaken(operations(f.store).Reopen(f.ctx(), first.ID), second)
 		f.settle(to(fairlead.Fail, f.claimThe(second, f.join())))
-		f.ok(f.store.Reopen(f.ctx(), first.ID))
-		f.wantTaken(f.store.Reopen(f.ctx(), second.ID), first)
+		f.ok(operations(f.store).Reopen(f.ctx(), first.ID))
+		f.wantTaken(operations(f.store).Reopen(f.ctx(), second.ID), first)
 	})
 	c.test("trap 31: numbers are never used again, not even by a new process on an empty database", func(f *fixture) {
 		job := f.running()
@@ -131,10 +131,10 @@ func testTraps(c *chapter) {
 			f.ok(f.store.Save(f.ctx(), save))
 			_, err := f.store.Beat(f.ctx(), beat)
 			f.ok(err)
-			f.ok(f.store.SetPriority(f.ctx(), ready.ID, 0))
-			f.ok(f.store.SetPriority(f.ctx(), job.ID, 0))
-			f.ok(f.store.Reschedule(f.ctx(), later.ID, at))
-			f.ok(f.store.Cancel(f.ctx(), job.ID, "same"))
+			f.ok(operations(f.store).SetPriority(f.ctx(), ready.ID, 0))
+			f.ok(operations(f.store).SetPriority(f.ctx(), job.ID, 0))
+			f.ok(operations(f.store).Reschedule(f.ctx(), later.ID, at))
+			f.ok(operations(f.store).Cancel(f.ctx(), job.ID, "same"))
 			f.ok(f.store.Pause(f.ctx(), queuePause("q")))
 		}
 	})

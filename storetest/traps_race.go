@@ -37,7 +37,7 @@ func testRaces(c *chapter) {
 			}
 			f.wantErr(beat, fairlead.ErrLeaseLost)
 			f.equal("Dead", node.Dead, true)
-			f.ok(f.store.Delete(f.ctx(), f.wantState(job, fairlead.Ready).ID))
+			f.ok(operations(f.store).Delete(f.ctx(), f.wantState(job, fairlead.Ready).ID))
 		}
 	})
 	c.test("trap 05: a claim that races with its node's death loses no job", func(f *fixture) {
@@ -80,7 +80,7 @@ func testRaces(c *chapter) {
 			}
 			defer cancelling.Done()
 			for _, job := range jobs[i*each : (i+1)*each] {
-				if err := store.Cancel(f.ctx(), job.ID, "enough"); err != nil {
+				if err := operations(store).Cancel(f.ctx(), job.ID, "enough"); err != nil {
 					return err
 				}
 			}
@@ -100,7 +100,7 @@ func testRaces(c *chapter) {
 				func() {
 					_, prune = f.store.Prune(f.ctx(), driver.Retention{Cancelled: time.Minute}, 100)
 				},
-				func() { reopen = g.store.Reopen(f.ctx(), job.ID) },
+				func() { reopen = operations(g.store).Reopen(f.ctx(), job.ID) },
 			)
 			f.ok(prune)
 			if reopen != nil {
@@ -110,7 +110,7 @@ func testRaces(c *chapter) {
 			}
 			f.wantState(job, fairlead.Ready)
 			f.settle(to(fairlead.Succeed, f.claimThe(job, f.join())))
-			f.ok(f.store.Delete(f.ctx(), job.ID))
+			f.ok(operations(f.store).Delete(f.ctx(), job.ID))
 		}
 	})
 	c.test("trap 29: of many that enqueue and finish one key no two hold it at once", func(f *fixture) {

@@ -79,7 +79,7 @@ func testTexts(c *chapter) {
 		node, _ := f.node(id)
 		f.equal("the node", []string{node.Name, node.Address, node.Version, node.Queues[0], node.Kinds[0]}, []string{text, text, text, text, text})
 		job := f.enqueue(plain())
-		f.ok(f.store.Cancel(f.ctx(), job.ID, text))
+		f.ok(operations(f.store).Cancel(f.ctx(), job.ID, text))
 		f.equal("the reason", f.get(job).Error, text)
 	})
 	testDocuments(c)
@@ -256,9 +256,9 @@ func testFarTimes(c *chapter) {
 	}
 	c.test("Reschedule to a time that is too far away is as far away as can be", func(f *fixture) {
 		job := f.enqueue(plain())
-		f.ok(f.store.Reschedule(f.ctx(), job.ID, future))
+		f.ok(operations(f.store).Reschedule(f.ctx(), job.ID, future))
 		f.equal("NotBefore", f.wantState(job, fairlead.Scheduled).NotBefore, time.UnixMicro(fairlead.MaxMicros).UTC())
-		f.ok(f.store.Reschedule(f.ctx(), job.ID, past))
+		f.ok(operations(f.store).Reschedule(f.ctx(), job.ID, past))
 		f.wantState(job, fairlead.Ready)
 	})
 }

@@ -80,7 +80,9 @@ func sayings() []saying {
 		sayText("Resume", func(f *fixture, name string) error {
 			return errors.Join(f.client().ResumeQueue(f.ctx(), name), f.client().ResumeKind(f.ctx(), name), f.client().ResumeTenant(f.ctx(), name))
 		}),
-		sayText("Cancel", func(f *fixture, reason string) error { return f.store.Cancel(f.ctx(), f.enqueue(plain()).ID, reason) }),
+		sayText("Cancel", func(f *fixture, reason string) error {
+			return operations(f.store).Cancel(f.ctx(), f.enqueue(plain()).ID, reason)
+		}),
 		sayText("PauseBatch", func(f *fixture, reason string) error {
 			client := batch.NewClient(f.store)
 			b, err := client.Start(f.ctx(), batch.Batch{Name: "b", Type: "paint"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})

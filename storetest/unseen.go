@@ -29,7 +29,7 @@ func (f *fixture) pruneSoon(limit int) int {
 // its end, and that the error suggests the remedy.
 func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 	f.Helper()
-	err := f.store.Delete(f.ctx(), job.ID)
+	err := operations(f.store).Delete(f.ctx(), job.ID)
 	f.wantErr(err, fairlead.ErrConflict)
 	if !strings.Contains(err.Error(), remedy) {
 		f.Fatalf("the conflict says %q, want %q in it", err, remedy)
@@ -100,11 +100,11 @@ func testUnseenTasks(c *chapter) {
 		f.settle(to(fairlead.Succeed, f.claimOne(f.join())))
 		f.wantNeeded(jobs[0], "cancel")
 		f.wantNeeded(jobs[1], "cancel")
-		f.ok(f.store.Cancel(f.ctx(), jobs[1].ID, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), jobs[1].ID, ""))
 		f.wantNeeded(jobs[1], "cancel")
 		f.count(b, p, "sc")
-		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
-		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[0].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[1].ID))
 	})
 	c.test("what a task remembers may be any JSON", func(f *fixture) {
 		b, p := f.opened(2)
@@ -171,7 +171,7 @@ func testUnseenRuns(c *chapter) {
 			fire := f.make(s, byHand(f.now()))
 			f.ended(fire, move)
 			want := f.get(jobOf(fire)).State
-			f.ok(f.store.Delete(f.ctx(), fire.Job))
+			f.ok(operations(f.store).Delete(f.ctx(), fire.Job))
 			ended := f.view(s).Ended
 			f.equal("how many are told of", len(ended), 1)
 			f.equal("how it is told to have ended", ended[0].State, want)
@@ -183,9 +183,9 @@ func testUnseenRuns(c *chapter) {
 		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now())}})
 		for i, move := range []fairlead.Move{fairlead.Fail, fairlead.Succeed} {
 			f.ended(fires[i], move)
-			f.ok(f.store.Delete(f.ctx(), fires[i].Job))
+			f.ok(operations(f.store).Delete(f.ctx(), fires[i].Job))
 		}
-		f.ok(f.store.Delete(f.ctx(), fires[2].Job))
+		f.ok(operations(f.store).Delete(f.ctx(), fires[2].Job))
 		var states []fairlead.State
 		for _, fire := range f.view(s).Ended {
 			states = append(states, fire.State)
@@ -197,7 +197,7 @@ func testUnseenRuns(c *chapter) {
 		fire := f.make(s, byHand(f.now()))
 		f.ended(fire, fairlead.Fail)
 		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		f.ended(fire, fairlead.Succeed)
 		f.Advance(2 * time.Hour)
 		f.tick(leave)
@@ -206,7 +206,7 @@ func testUnseenRuns(c *chapter) {
 	c.test("a run whose job was deleted before it began is told to be cancelled", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
 		fire := f.make(s, byHand(f.now()))
-		f.ok(f.store.Delete(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Delete(f.ctx(), fire.Job))
 		ended := f.view(s).Ended
 		f.equal("how many are told of", len(ended), 1)
 		f.equal("how it is told to have ended", ended[0].State, fairlead.Cancelled)
@@ -245,7 +245,7 @@ func testUnseenShards(c *chapter) {
 		last.Ended = true
 		f.checkpoint(last)
 		f.settle(to(fairlead.Succeed, job))
-		f.ok(f.store.Delete(f.ctx(), job.ID))
+		f.ok(operations(f.store).Delete(f.ctx(), job.ID))
 	})
 	c.test("Delete refuses the job of a shard that has not ended while its sweep runs", func(f *fixture) {
 		s := f.cut(2)
@@ -254,7 +254,7 @@ func testUnseenShards(c *chapter) {
 		f.wantNeeded(jobs[0], "stop")
 		f.wantNeeded(jobs[1], "stop")
 		f.setState(s.ID, sweep.Stopped)
-		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
-		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[0].ID))
+		f.ok(operations(f.store).Delete(f.ctx(), jobs[1].ID))
 	})
 }

@@ -42,7 +42,7 @@ func testUse(c *chapter) {
 		if _, err := f.store.Get(ctx, job.ID); err == nil {
 			f.Fatal("Get succeeded")
 		}
-		if err := f.store.Cancel(ctx, job.ID, ""); err == nil {
+		if err := operations(f.store).Cancel(ctx, job.ID, ""); err == nil {
 			f.Fatal("Cancel succeeded")
 		}
 		f.claimThe(job, f.join()) // the store still works

@@ -32,7 +32,7 @@ func testViews(c *chapter) {
 			byHand(f.now().Add(time.Hour)), queued(f.now()), skipped(f.now()), byHand(f.now().Add(-time.Hour)), byHand(f.now()),
 		}})
 		f.equal("the active runs", f.view(s).Active, []schedule.Fire{fires[0], fires[1], fires[3], fires[4]})
-		f.ok(f.store.Cancel(f.ctx(), fires[0].Job, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), fires[0].Job, ""))
 		f.equal("the active runs", f.view(s).Active, []schedule.Fire{fires[1], fires[3], fires[4]})
 	})
 	c.test("a run that runs, backs off or waits is active", func(f *fixture) {
@@ -45,7 +45,7 @@ func testViews(c *chapter) {
 			f.settle(settlement)
 			f.equal("the active runs", fireJobs(f.view(s).Active), []int64{fire.Job})
 			if settlement.Move == fairlead.Again {
-				f.ok(f.store.RunNow(f.ctx(), fire.Job))
+				f.ok(operations(f.store).RunNow(f.ctx(), fire.Job))
 				job = f.started(fire)
 			}
 		}
@@ -123,7 +123,7 @@ func testViews(c *chapter) {
 	c.test("a run whose job was deleted counts as cancelled", func(f *fixture) {
 		s := f.plan("s")
 		fire := f.make(s, byHand(f.now()))
-		f.ok(f.store.Delete(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Delete(f.ctx(), fire.Job))
 		view := f.wantLast(s, fire.Job)
 		f.equal("its state", view.Last.State, fairlead.Cancelled)
 		f.equal("the active runs", len(view.Active), 0)
@@ -135,7 +135,7 @@ func testViews(c *chapter) {
 		second := f.make(s, byHand(f.now().Add(time.Minute)))
 		f.ended(second, fairlead.Fail)
 		f.wantLast(s, second.Job)
-		f.ok(f.store.Reopen(f.ctx(), second.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), second.Job))
 		for range 2 {
 			view := f.wantLast(s, first.Job)
 			f.equal("its state", view.Last.State, fairlead.Succeeded)
@@ -155,8 +155,8 @@ func testViews(c *chapter) {
 		f.ended(last, fairlead.Fail)
 		f.wantLast(s, last.Job)
 		between := f.make(s, byHand(now.Add(time.Hour)))
-		f.ok(f.store.Delete(f.ctx(), between.Job))
-		f.ok(f.store.Reopen(f.ctx(), last.Job))
+		f.ok(operations(f.store).Delete(f.ctx(), between.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), last.Job))
 		f.equal("its state", f.wantLast(s, between.Job).Last.State, fairlead.Cancelled)
 	})
 	c.test("while the last run is retried, of several that have one instant the one that was made last is the last", func(f *fixture) {
@@ -167,7 +167,7 @@ func testViews(c *chapter) {
 			f.settle(to(fairlead.Fail, job))
 		}
 		f.wantLast(s, fires[3].Job)
-		f.ok(f.store.Reopen(f.ctx(), fires[3].Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fires[3].Job))
 		f.wantLast(s, fires[2].Job)
 	})
 	c.test("the only run that is retried leaves no last one", func(f *fixture) {
@@ -175,22 +175,22 @@ func testViews(c *chapter) {
 		fire := f.make(s, byHand(f.now()))
 		f.ended(fire, fairlead.Fail)
 		f.view(s)
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		f.wantLast(s, 0)
 	})
 	c.test("a run that is retried before anybody looked has never ended", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
 		fire := f.make(s, byHand(f.now()))
 		f.ended(fire, fairlead.Fail)
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		f.wantSeen(enough, leave)
 		f.equal("the active runs", fireJobs(f.wantLast(s, 0).Active), []int64{fire.Job})
 	})
 	c.test("a queued run that somebody lets run waits no longer", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
 		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{queued(f.now()), queued(f.now()), queued(f.now())}})
-		f.ok(f.store.RunNow(f.ctx(), fires[0].Job))
-		f.ok(f.store.Reschedule(f.ctx(), fires[1].Job, f.now().Add(time.Minute)))
+		f.ok(operations(f.store).RunNow(f.ctx(), fires[0].Job))
+		f.ok(operations(f.store).Reschedule(f.ctx(), fires[1].Job, f.now().Add(time.Minute)))
 		var waiting []bool
 		for _, fire := range f.view(s).Active {
 			waiting = append(waiting, fire.Queued)
@@ -202,9 +202,9 @@ func testViews(c *chapter) {
 	c.test("a queued run that was cancelled and retried waits no longer", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
 		fire := f.make(s, queued(f.now()))
-		f.ok(f.store.Cancel(f.ctx(), fire.Job, ""))
+		f.ok(operations(f.store).Cancel(f.ctx(), fire.Job, ""))
 		f.wantSeen(enough, leave, "s")
-		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ok(operations(f.store).Reopen(f.ctx(), fire.Job))
 		active := f.view(s).Active
 		f.equal("the active runs", fireJobs(active), []int64{fire.Job})
 		f.equal("whether it is queued", active[0].Queued, false)

@@ -31,7 +31,7 @@ func testWaits(c *chapter) {
 		job := f.running()
 		tx := f.beginWriting()
 		f.settleIn(tx, []fairlead.Settled{fairlead.SettledAsAsked}, to(fairlead.Snooze, job))
-		f.whileWaiting(tx, func() error { return f.store.SetPriority(f.ctx(), job.ID, 7) })
+		f.whileWaiting(tx, func() error { return operations(f.store).SetPriority(f.ctx(), job.ID, 7) })
 	})
 }
 

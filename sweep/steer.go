@@ -38,7 +38,7 @@ func steer(ctx context.Context, store Store, id int64, wait bool, by string, act
 		return after, err
 	}
 	for _, job := range idle {
-		_ = store.Cancel(ctx, job, "its sweep is stopped") // if it has moved, the next look sees it
+		_ = store.Operate(ctx, job, fairlead.Operation{Op: fairlead.OpCancel, Reason: "its sweep is stopped"}) // if it has moved, the next look sees it
 	}
 	then, _, err := steerOnce(ctx, store, id, wait, "", leaveIt)
 	if then.ID == 0 {

@@ -67,8 +67,8 @@ type Store interface {
 	// SweepEvents lists the events of a sweep, newest first.
 	SweepEvents(ctx context.Context, filter EventFilter) ([]Event, error)
 
-	// Cancel ends a job that has not started, or asks a running one to stop.
-	Cancel(ctx context.Context, id int64, reason string) error
+	// Operate applies an operation to a job.
+	Operate(ctx context.Context, id int64, operation fairlead.Operation) error
 	// Find returns the matching jobs, newest (largest ID) first.
 	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
 	// Nodes lists the live nodes, and dead ones that are still on record.

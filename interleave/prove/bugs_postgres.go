@@ -119,9 +119,9 @@ func postgresBugs() []bug {
 		{
 			Name: "A job is deleted by its ID after its state was compared", Breaks: "A job that was retried is not deleted by a caller who saw it failed.",
 			File: "postgres/operate.go",
-			Was:  "\tcase verdict.ToDelete:\n\t\treturn o.delete(ctx, id, deed)",
-			Is: "\tcase verdict.ToDelete:\n\t\tif deed.Fences != nil {\n\t\t\tjob, err := o.store.Get(ctx, id)\n\t\t\tif err == nil {\n\t\t\t\terr = deed.PermitSeen(id, job.State, job.Fence)\n\t\t\t}\n" +
-				"\t\t\tif err != nil {\n\t\t\t\treturn err\n\t\t\t}\n\t\t\tdeed = &verdict.Deed{Action: deed.Action}\n\t\t}\n\t\treturn o.delete(ctx, id, deed)",
+			Was:  "\tcase fairlead.OpDelete:\n\t\treturn o.delete(ctx, id, asked)",
+			Is: "\tcase fairlead.OpDelete:\n\t\tif asked.Fences != nil {\n\t\t\tjob, err := o.store.Get(ctx, id)\n\t\t\tif err == nil {\n\t\t\t\terr = asked.PermitSeen(id, job.State, job.Fence)\n\t\t\t}\n" +
+				"\t\t\tif err != nil {\n\t\t\t\treturn err\n\t\t\t}\n\t\t\tasked = &verdict.Operation{Operation: fairlead.Operation{Op: asked.Op}}\n\t\t}\n\t\treturn o.delete(ctx, id, asked)",
 			Pairs: []string{"failed: retry × delete as seen"},
 		},
 		{

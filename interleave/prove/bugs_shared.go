@@ -19,9 +19,9 @@ func sharedBugs() []bug {
 		},
 		{
 			Name: "A deletion does not compare what its caller has seen", Breaks: "A job that was retried is not deleted by a caller who saw it failed.",
-			Database: "postgres", File: "internal/sqlstore/operate.go",
-			Was:   "Action: verdict.ToDelete, Among: []fairlead.State{seen.State}, Fences: map[int64]int64{seen.ID: seen.Fence},",
-			Is:    "Action: verdict.ToDelete,",
+			Database: "postgres", File: "internal/verdict/operation.go",
+			Was:   "op.Among, op.Fences = []fairlead.State{seen.State}, map[int64]int64{id: seen.Fence}",
+			Is:    "",
 			Pairs: []string{"failed: retry × delete as seen"},
 		},
 	}

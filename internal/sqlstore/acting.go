@@ -30,15 +30,15 @@ type JobTx interface {
 	// Enqueue stores jobs and sets their IDs. The jobs must be normalized by NormalizeJobs
 	// and have no keys. Enqueue ignores the tenant's limit of pending jobs.
 	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
-	// Operate applies a deed to each of the given jobs, as the methods of Operator do. For
-	// each job that refuses the deed, it returns ErrConflict or ErrNotFound and leaves the
+	// Operate applies an operation to each of the given jobs, as Operator.Operate does. For
+	// each job that refuses the operation, it returns ErrConflict or ErrNotFound and leaves the
 	// job unchanged. If Operate fails, the caller must roll back the transaction. It does
 	// not support rescheduling, because PostgreSQL recognizes the jobs that a transaction
 	// postponed only outside savepoints.
-	Operate(ctx context.Context, ids []int64, deed *verdict.Deed) (refused map[int64]error, err error)
+	Operate(ctx context.Context, ids []int64, op *verdict.Operation) (refused map[int64]error, err error)
 }
 
-// IsRefusal reports whether err means that a job refused a deed. The job is then unchanged.
+// IsRefusal reports whether err means that a job refused an operation. The job is then unchanged.
 func IsRefusal(err error) bool {
 	return errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound)
 }

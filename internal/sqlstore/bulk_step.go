@@ -14,13 +14,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// deedOf returns the deed that a bulk applies to each job.
-func deedOf(b *bulk.Bulk) *verdict.Deed {
-	actions := map[bulk.Action]verdict.Action{
-		bulk.Cancel: verdict.ToCancel, bulk.Retry: verdict.ToReopen, bulk.Run: verdict.ToRun,
-		bulk.Delete: verdict.ToDelete, bulk.Prioritize: verdict.ToPrioritize, bulk.Move: verdict.ToMove,
+// operationOf returns the operation that a bulk applies to each job.
+func operationOf(b *bulk.Bulk) *verdict.Operation {
+	ops := map[bulk.Action]fairlead.Op{
+		bulk.Cancel: fairlead.OpCancel, bulk.Retry: fairlead.OpReopen, bulk.Run: fairlead.OpRunNow,
+		bulk.Delete: fairlead.OpDelete, bulk.Prioritize: fairlead.OpSetPriority, bulk.Move: fairlead.OpSetQueue,
 	}
-	return &verdict.Deed{Action: actions[b.Action], Among: b.Filter.States, Reason: CleanText(b.Reason), Priority: b.Priority, Queue: b.Queue}
+	op := fairlead.Operation{Op: ops[b.Action], Reason: CleanText(b.Reason), Priority: b.Priority, Queue: b.Queue}
+	return &verdict.Operation{Operation: op, Among: b.Filter.States}
 }
 
 // StepBulk applies the action of a bulk to some jobs.
@@ -80,19 +81,19 @@ func (s *bulkStore) step(ctx context.Context, tx JobTx, step *bulk.Step) error {
 	}
 }
 
-// act applies the deed of a step to its jobs and records the result.
+// act applies the operation of a step to its jobs and records the result.
 func (s *bulkStore) act(ctx context.Context, tx JobTx, b *bulk.Bulk, step *bulk.Step) error {
 	ids := make([]int64, len(step.Jobs))
-	deed := deedOf(b)
+	op := operationOf(b)
 	if b.Cause != "" {
-		deed.Fences = make(map[int64]int64, len(step.Jobs))
+		op.Fences = make(map[int64]int64, len(step.Jobs))
 	}
 	for i, job := range step.Jobs {
 		if ids[i] = job.ID; b.Cause != "" {
-			deed.Fences[job.ID] = job.Fence
+			op.Fences[job.ID] = job.Fence
 		}
 	}
-	refused, err := tx.Operate(ctx, ids, deed)
+	refused, err := tx.Operate(ctx, ids, op)
 	if err != nil {
 		return err
 	}

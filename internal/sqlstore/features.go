@@ -72,7 +72,7 @@ type FeatureDatabase interface {
 func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query *Query) Features {
 	clock, pauses := &statements.ClockStatements, &statements.PauseStatements
 	return Features{
-		operatorStore:     operatorStore{of: database},
+		operatorStore:     newOperatorStore(database),
 		tokenStore:        tokenStore{db: database, sql: &statements.TokenStatements},
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},

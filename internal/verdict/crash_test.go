@@ -65,16 +65,16 @@ func TestASuspectHasCrashedOftenEnough(t *testing.T) {
 
 func TestActionsAreForbiddenByTheStateOfTheJob(t *testing.T) {
 	all := slices.Concat(live, ended)
-	for action, allowed := range map[Action][]fairlead.State{
-		ToCancel:     {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting},
-		ToReopen:     {fairlead.Failed, fairlead.Cancelled},
-		ToReschedule: {fairlead.Scheduled, fairlead.Parked, fairlead.Ready},
-		ToRun:        {fairlead.Scheduled, fairlead.Parked, fairlead.Ready},
-		ToPrioritize: {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting},
-		ToDelete:     {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped},
+	for action, allowed := range map[fairlead.Op][]fairlead.State{
+		fairlead.OpCancel:      {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting},
+		fairlead.OpReopen:      {fairlead.Failed, fairlead.Cancelled},
+		fairlead.OpReschedule:  {fairlead.Scheduled, fairlead.Parked, fairlead.Ready},
+		fairlead.OpRunNow:      {fairlead.Scheduled, fairlead.Parked, fairlead.Ready},
+		fairlead.OpSetPriority: {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting},
+		fairlead.OpDelete:      {fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped},
 	} {
 		for _, state := range all {
-			err := action.Permit(5, state)
+			err := Permit(action, 5, state)
 			if (err == nil) != slices.Contains(allowed, state) || err != nil && !errors.Is(err, fairlead.ErrConflict) {
 				t.Errorf("%s a %s job: %v", action, state, err)
 			}

@@ -8,47 +8,41 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// Action is an action that an operator takes on a job.
-type Action string
-
-// Actions, with the words used in error messages.
-const (
-	ToCancel     Action = "cancel"
-	ToReopen     Action = "reopen"
-	ToReschedule Action = "reschedule"
-	ToRun        Action = "run"
-	ToPrioritize Action = "set the priority of"
-	ToMove       Action = "move"
-	ToDelete     Action = "delete"
-)
-
 var (
 	pending = []fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready}
 	ended   = []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
 	live    = slices.Concat(pending, []fairlead.State{fairlead.Running, fairlead.Waiting})
 
-	permitted = map[Action][]fairlead.State{
-		ToCancel:     live,
-		ToReopen:     {fairlead.Failed, fairlead.Cancelled},
-		ToReschedule: pending,
-		ToRun:        pending,
-		ToPrioritize: live,
-		ToMove:       pending,
-		ToDelete:     slices.Concat(pending, ended),
+	permitted = map[fairlead.Op][]fairlead.State{
+		fairlead.OpCancel:      live,
+		fairlead.OpReopen:      {fairlead.Failed, fairlead.Cancelled},
+		fairlead.OpReschedule:  pending,
+		fairlead.OpRunNow:      pending,
+		fairlead.OpSetPriority: live,
+		fairlead.OpSetQueue:    pending,
+		fairlead.OpDelete:      slices.Concat(pending, ended),
 	}
 )
 
-// Permit returns ErrConflict if a job in the given state does not permit the action.
-func (a Action) Permit(id int64, state fairlead.State) error {
-	if slices.Contains(permitted[a], state) {
+// Permit returns ErrConflict if a job in the given state does not permit the operation.
+func Permit(op fairlead.Op, id int64, state fairlead.State) error {
+	if slices.Contains(permitted[op], state) {
 		return nil
 	}
-	return driver.IllegalMove(string(a), id, state)
+	return illegal(op, id, state)
 }
 
-// Moot reports whether the action is permitted but would change nothing. This is the case for
-// running a job that is already queued, because it cannot run any earlier.
-func (a Action) Moot(state fairlead.State) bool { return a == ToRun && Queued(state) }
+func illegal(op fairlead.Op, id int64, state fairlead.State) error {
+	verb := string(op)
+	if op == fairlead.OpSetPriority {
+		verb = "set the priority of"
+	}
+	return driver.IllegalMove(verb, id, state)
+}
+
+// Moot reports whether the operation is permitted but would change nothing. This is the case
+// for running a job that is already queued, because it cannot run any earlier.
+func Moot(op fairlead.Op, state fairlead.State) bool { return op == fairlead.OpRunNow && Queued(state) }
 
 // Pending reports whether a job in the given state is waiting to start. Another job can then
 // replace it.
