@@ -65,10 +65,14 @@ type Options struct {
 // features are what all stores do alike.
 type features = sqlstore.Features
 
+// ticks are what all stores do alike with schedules.
+type ticks = sqlstore.TickStore
+
 // Store is a driver.Store on PostgreSQL. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
+	ticks
 	options    Options
 	pool       *pgxpool.Pool
 	seats      *sqlstore.Seats
@@ -99,10 +103,7 @@ type Store struct {
 	laneHeads   *laneHeads
 	pruned      pruneCursor
 	rounds      rounds
-	heldUp      sqlstore.HeldUp
 	reholding   sqlstore.Reholding
-	calendars   sqlstore.CalendarRounds
-	bodies      sqlstore.ScheduleBodies
 	tasks       sqlstore.TaskCache
 	notifier    *notifier
 	listener    *listener
