@@ -16,6 +16,11 @@ type database struct {
 	*Store
 }
 
+// WithTimeout implements sqlstore.Scheduling.
+func (d database) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.withTimeout(ctx)
+}
+
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
 	var db *pipeline

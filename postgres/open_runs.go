@@ -102,4 +102,3 @@ func (r *rounds) reset() {
 	defer r.mu.Unlock()
 	r.schedule, r.job, r.rest = 0, 0, time.Time{}
 }
-

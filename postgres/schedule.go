@@ -155,7 +155,7 @@ func (s *Store) scheduleRowsCall(rows *[]schedule.Record, id int64) call {
 // lockSchedule lets no other transaction decide about a living schedule.
 func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.Record, error) {
 	var rows []schedule.Record
-	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(&rows, id))
+	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{[]int64{id}}}, s.scheduleRowsCall(&rows, id))
 	switch {
 	case err != nil:
 		return schedule.Record{}, err

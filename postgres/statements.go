@@ -183,19 +183,19 @@ type statements struct {
 	PruneSchedules    string `sql:"prune_schedules"`
 	ShareCalendar     string `sql:"share_calendar"`
 
-	LookAtOpen       string `sql:"look_at_open"`
-	Whereabouts      string `sql:"whereabouts"`
-	Fires            string `sql:"fires"`
-	FiresOfJobs      string `sql:"fires_of_jobs"`
-	FiresOfSchedule  string `sql:"fires_of_schedule"`
-	FiresOfAll       string `sql:"fires_of_all"`
-	CancelRuns       string `sql:"cancel_runs"`
-	LiveRuns         string `sql:"live_runs"`
-	AdmitFires       string `sql:"admit_fires"`
-	RecordRuns       string `sql:"record_runs"`
-	LockFire         string `sql:"lock_fire"`
-	DeclaredOfRun    string `sql:"declared_of_run"`
-	ReopenFire       string `sql:"reopen_fire"`
+	LookAtOpen      string `sql:"look_at_open"`
+	Whereabouts     string `sql:"whereabouts"`
+	Fires           string `sql:"fires"`
+	FiresOfJobs     string `sql:"fires_of_jobs"`
+	FiresOfSchedule string `sql:"fires_of_schedule"`
+	FiresOfAll      string `sql:"fires_of_all"`
+	CancelRuns      string `sql:"cancel_runs"`
+	LiveRuns        string `sql:"live_runs"`
+	AdmitFires      string `sql:"admit_fires"`
+	RecordRuns      string `sql:"record_runs"`
+	LockFire        string `sql:"lock_fire"`
+	DeclaredOfRun   string `sql:"declared_of_run"`
+	ReopenFire      string `sql:"reopen_fire"`
 
 	Dwell           string `sql:"dwell"`
 	DwellBriefly    string `sql:"dwell_briefly"`

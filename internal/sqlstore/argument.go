@@ -11,8 +11,8 @@ type JSON []byte
 type List[T int32 | int64 | string] []T
 
 // Except is a list of IDs that a statement leaves out. PostgreSQL receives an array and SQLite
-// JSON. MySQL receives the numbers as text, separated by commas, for find_in_set, because a
-// List may become several statements.
+// JSON. On MySQL, the IDs replace {{except}} in the statement, which, unlike with a List, is
+// never split. Without IDs, 0 replaces it.
 type Except []int64
 
 // Rows is a list of tuples passed as one argument. PostgreSQL receives one array per column.

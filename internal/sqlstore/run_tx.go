@@ -11,6 +11,8 @@ import (
 // Scheduling runs the transactions that act on schedules.
 type Scheduling interface {
 	Database
+	// WithTimeout bounds a call by the store's timeout.
+	WithTimeout(ctx context.Context) (context.Context, context.CancelFunc)
 	// ActOnSchedules runs turn.Do in one transaction at READ COMMITTED and, after the commit,
 	// wakes nodes that may run, promote or stop jobs. It reads what would need a second
 	// connection before the transaction. If the turn is brief and the transaction has waited
@@ -23,8 +25,8 @@ type Scheduling interface {
 	LookAtOpenRuns(db DB, limit int) (ended func(ctx context.Context) ([]int64, error))
 }
 
-// RunTx is a JobTx that can also create and end the jobs of runs. Its methods send queued
-// statements first or queue their own behind them.
+// RunTx is a JobTx that can also create and end the jobs of runs. Apart from Enqueue, its
+// methods are called while no statement is queued, or queue their own.
 type RunTx interface {
 	JobTx
 	// WaitBriefly bounds the waits for locks from here on. The schedules are locked.

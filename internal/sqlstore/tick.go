@@ -31,6 +31,8 @@ func NewTickStore(db Scheduling, statements *ScheduleStatements) TickStore {
 // Tick acts on at most limit schedules that are due, have runs that have ended or use a
 // calendar that has changed.
 func (s *TickStore) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+	ctx, cancel := s.db.WithTimeout(ctx)
+	defer cancel()
 	return s.keep.heldUp.Tick(func(alone int64, heldUp []int64) (schedule.Ticked, error) {
 		if alone != 0 {
 			return s.tickAlone(ctx, alone, schedule.Always(decide))
@@ -126,7 +128,7 @@ func (s *TickStore) Act(ctx context.Context, id int64, decide func(schedule.Sche
 	}
 	turn.take = func(ctx context.Context, t *scheduleTx) error {
 		t.lives = true
-		locked := t.queueLock(t.sql.LockSchedule, id)
+		locked := t.queueLock(t.sql.LockSchedule, List[int64]{id})
 		if err := t.db.Flush(ctx); err != nil {
 			return err
 		}

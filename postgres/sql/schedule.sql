@@ -18,10 +18,10 @@ select id from stored;
 
 -- name: lock_schedule
 -- Lets no other transaction decide about a schedule.
--- Inputs: $1 id.
+-- Inputs: $1 the id, in an array.
 -- Output: the id, if there is such a schedule, deleted or not.
 -- Locks: its cursor; waits for a transaction that decides about it.
-select schedule from {{cursor}} where schedule = $1::bigint for update;
+select schedule from {{cursor}} where schedule = any ($1::bigint[]) for update;
 
 -- name: schedule_rows
 -- Schedules as they stand. It is a statement of its own after those that lock
