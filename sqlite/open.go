@@ -103,7 +103,7 @@ func prepare(o Options) (*Store, error) {
 		switch {
 		case name == countingBatch, name == runningSweep:
 			return slot(name)
-		case name == clockArgument, strings.HasPrefix(name, newArgument):
+		case name == clockArgument, ":"+name == rowsArgument, strings.HasPrefix(name, newArgument):
 			return ":" + name
 		}
 		return `"` + o.Prefix + name + `"`
@@ -114,6 +114,7 @@ func prepare(o Options) (*Store, error) {
 	}
 	s.sql.fillIn()
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
+	s.ticks = sqlstore.NewTickStore(database{s}, &s.sql.ScheduleStatements)
 	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
 	s.inserts = insertTexts(s.sql.InsertJobs)
 	var err error

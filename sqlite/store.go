@@ -72,10 +72,14 @@ const (
 // features are what all stores do alike.
 type features = sqlstore.Features
 
+// ticks are what all stores do alike with schedules.
+type ticks = sqlstore.TickStore
+
 // Store is a driver.Store that uses an SQLite database. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
+	ticks
 	options    Options
 	sql        statements
 	inserts    []string // insert_jobs for each of insertSizes
@@ -95,8 +99,6 @@ type Store struct {
 	writer     *writer
 	batchLocks batchLocks
 	acting     acting // calls of Act
-	calendars  sqlstore.CalendarRounds
-	bodies     sqlstore.ScheduleBodies
 	listener   *listener
 	close      func() error
 }
