@@ -49,9 +49,9 @@ func collectFires(into *[]schedule.Fire) func(*sql.Rows) error {
 // openFires locks the open runs of a schedule, which is locked, and returns how they stand,
 // oldest first.
 func (t *txn) openFires(ctx context.Context, id int64) (open []schedule.Fire, err error) {
-	var locked []int64
-	list := decimal(id)
-	if err := t.each(ctx, collect(&locked), fill(t.sql.LockOpenFires, "list", list)); err != nil || len(locked) == 0 {
+	locked, list := 0, decimal(id)
+	count := func(*sql.Rows) error { locked++; return nil }
+	if err := t.each(ctx, count, fill(t.sql.LockOpenFires, "list", list)); err != nil || locked == 0 {
 		return nil, err
 	}
 	err = t.each(ctx, collectFires(&open), fill(t.sql.OpenFires, "list", list))

@@ -102,7 +102,6 @@ func open(url string, options Options) (*Store, error) {
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes, ByOutcome: " force index (age)", ByID: " force index (primary)", Join: "straight_join", Open: "open = 1", AuditIndexes: auditIndexes}
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, &s.query)
-	s.ticks = sqlstore.NewTickStore(database{s}, &s.sql.ScheduleStatements)
 	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
 	s.commits = sqlstore.NewCommits(database{s}, &s.sql.CommitStatements)
 	if s.lifeline, err = s.pool(config, lifelineConns); err != nil {

@@ -6,7 +6,6 @@ import "github.com/fairlead-io/fairlead/internal/sqlstore"
 // contain the slots that each call fills.
 type statements struct {
 	sqlstore.FeatureStatements
-	sqlstore.ScheduleStatements
 	sqlstore.CommitStatements
 
 	ClaimCheck       string `sql:"claim_check"`

@@ -154,14 +154,10 @@ var files embed.FS
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// ticks are what all stores do alike with schedules.
-type ticks = sqlstore.TickStore
-
 // Store is a driver.Store that uses MariaDB or MySQL. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
-	ticks
 	options   Options
 	database  string
 	sql       statements

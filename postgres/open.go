@@ -80,7 +80,6 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 		Probe: func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
 	}
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
-	s.ticks = sqlstore.NewTickStore(database{s}, &s.sql.ScheduleStatements)
 	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
 	s.commits = sqlstore.NewCommits(database{s}, &s.sql.CommitStatements)
 	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}

@@ -18,7 +18,6 @@ var files embed.FS
 type statements struct {
 	sqlstore.FeatureStatements
 	sqlstore.CommitStatements
-	sqlstore.ScheduleStatements
 
 	Pin        string `sql:"pin"`
 	SameServer string `sql:"same_server"`

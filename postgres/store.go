@@ -65,14 +65,10 @@ type Options struct {
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// ticks are what all stores do alike with schedules.
-type ticks = sqlstore.TickStore
-
 // Store is a driver.Store on PostgreSQL. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
-	ticks
 	options    Options
 	pool       *pgxpool.Pool
 	seats      *sqlstore.Seats

@@ -114,7 +114,6 @@ func prepare(o Options) (*Store, error) {
 	}
 	s.sql.fillIn()
 	s.features = sqlstore.NewFeatures(database{s}, &s.sql.FeatureStatements, s.query)
-	s.ticks = sqlstore.NewTickStore(database{s}, &s.sql.ScheduleStatements)
 	s.fair = sqlstore.NewFair(database{s}, &s.sql.FeatureStatements)
 	s.inserts = insertTexts(s.sql.InsertJobs)
 	var err error

@@ -18,7 +18,7 @@ const tickChunk = 500
 // Tick acts on schedules that are due, schedules whose runs have ended, and schedules whose
 // calendars have changed.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
-	return s.ticks.Tick(ctx, min(limit, tickChunk), decide)
+	return s.features.Tick(ctx, min(limit, tickChunk), decide)
 }
 
 // runTx is a transaction that acts on schedules and their runs: a sqlstore.RunTx. The write

@@ -13,7 +13,6 @@ var files embed.FS
 // statements holds the texts of sql/*.sql, where each is documented.
 type statements struct {
 	sqlstore.FeatureStatements
-	sqlstore.ScheduleStatements
 
 	InsertJobs   string `sql:"insert_jobs"`
 	SetGates     string `sql:"set_gates"`
@@ -117,7 +116,6 @@ type statements struct {
 	SetSchedule      string `sql:"set_schedule"`
 	DeleteSchedule   string `sql:"delete_schedule"`
 	ForgetSchedules  string `sql:"forget_schedules"`
-
 
 	EndedSchedules string `sql:"ended_schedules"`
 	Fires          string `sql:"fires"`

@@ -72,14 +72,10 @@ const (
 // features are what all stores do alike.
 type features = sqlstore.Features
 
-// ticks are what all stores do alike with schedules.
-type ticks = sqlstore.TickStore
-
 // Store is a driver.Store that uses an SQLite database. It also implements access.Store,
 // driver.Migrator and driver.Restorer.
 type Store struct {
 	features
-	ticks
 	options    Options
 	sql        statements
 	inserts    []string // insert_jobs for each of insertSizes

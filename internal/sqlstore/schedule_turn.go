@@ -12,7 +12,7 @@ type ScheduleTurn struct {
 	Brief bool // waits only briefly for locks of other transactions
 	Many  bool // acts on all schedules that are due, not on a given one
 
-	of     *TickStore
+	of     *tickStore
 	take   func(ctx context.Context, t *scheduleTx) error
 	decide schedule.Decision
 	finish func(db DB) // queues the last statements; may be nil

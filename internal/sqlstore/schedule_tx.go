@@ -132,8 +132,9 @@ func (t *scheduleTx) Look(ctx context.Context) (schedule.Sight, error) {
 // them first, that tells whether there are any.
 func (t *scheduleTx) queueOpen(ctx context.Context, ids List[int64]) (*[]schedule.Fire, error) {
 	if t.sql.LockOpenFires != "" {
-		locked, err := list(ctx, t.db, scanNumber, t.sql.LockOpenFires, ids)
-		if err != nil || len(locked) == 0 {
+		locked := 0
+		err := t.db.Each(ctx, func(Scanner) error { locked++; return nil }, t.sql.LockOpenFires, ids)
+		if err != nil || locked == 0 {
 			return &[]schedule.Fire{}, err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// TickStore acts on schedules.
-type TickStore struct {
+// tickStore acts on schedules.
+type tickStore struct {
 	db   Scheduling
 	sql  *ScheduleStatements
 	keep *tickMemory
@@ -23,14 +23,9 @@ type tickMemory struct {
 	bodies    ScheduleBodies
 }
 
-// NewTickStore returns the TickStore of a store. The statements must already be loaded.
-func NewTickStore(db Scheduling, statements *ScheduleStatements) TickStore {
-	return TickStore{db: db, sql: statements, keep: &tickMemory{}}
-}
-
 // Tick acts on at most limit schedules that are due, have runs that have ended or use a
 // calendar that has changed.
-func (s *TickStore) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+func (s *tickStore) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.db.WithTimeout(ctx)
 	defer cancel()
 	return s.keep.heldUp.Tick(func(alone int64, heldUp []int64) (schedule.Ticked, error) {
@@ -43,7 +38,7 @@ func (s *TickStore) Tick(ctx context.Context, limit int, decide func(schedule.Sc
 
 // tickAlone acts on a schedule that was held up. Unless another process is acting on it, the
 // schedule is taken whether or not it is still due.
-func (s *TickStore) tickAlone(ctx context.Context, id int64, decide schedule.Decision) (schedule.Ticked, error) {
+func (s *tickStore) tickAlone(ctx context.Context, id int64, decide schedule.Decision) (schedule.Ticked, error) {
 	turn := &ScheduleTurn{Brief: true, of: s, decide: decide}
 	turn.take = func(ctx context.Context, t *scheduleTx) error {
 		locked := t.queueLock(t.sql.LockSchedules, List[int64]{id})
@@ -64,7 +59,7 @@ func (s *TickStore) tickAlone(ctx context.Context, id int64, decide schedule.Dec
 
 // tick acts on schedules that are not held up. Usually nothing is due and no run has ended.
 // Then it only reads, in one round trip on PostgreSQL.
-func (s *TickStore) tick(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
+func (s *tickStore) tick(ctx context.Context, limit int, heldUp []int64, decide schedule.Decision) (schedule.Ticked, error) {
 	others, next, err := s.lookAround(ctx, limit, heldUp)
 	if err != nil || next != 0 && len(others) == 0 {
 		return schedule.Ticked{Next: next}, err
@@ -117,7 +112,7 @@ func (t *scheduleTx) takeDue(ctx context.Context, limit int, others, heldUp []in
 
 // Act locks one schedule, calls decide and carries out the resulting plan. It returns
 // ErrNotFound if the schedule does not exist.
-func (s *TickStore) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
+func (s *tickStore) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	turn := &ScheduleTurn{of: s}
 	turn.decide = func(s schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		plan, err := decide(s, view)
@@ -148,7 +143,7 @@ func (s *TickStore) Act(ctx context.Context, id int64, decide func(schedule.Sche
 // lookAround returns schedules with runs that have ended or whose calendar has changed, one
 // more than limit if there are more, and the time until the next schedule is due. It leaves
 // out schedules that are held up.
-func (s *TickStore) lookAround(ctx context.Context, limit int, heldUp []int64) (others []int64, next time.Duration, err error) {
+func (s *tickStore) lookAround(ctx context.Context, limit int, heldUp []int64) (others []int64, next time.Duration, err error) {
 	err = s.db.Read(ctx, "tick", func(ctx context.Context, db DB) error {
 		s.queueNext(db, &next, heldUp)
 		outdated := s.lookAtCalendars(db, limit+1)
@@ -174,7 +169,7 @@ func (s *TickStore) lookAround(ctx context.Context, limit int, heldUp []int64) (
 // lookAtCalendars queues a statement that looks for schedules that were computed with another
 // version of their calendar. Once it has run, outdated returns most of them, and one of each
 // other calendar.
-func (s *TickStore) lookAtCalendars(db DB, most int) (outdated func(ctx context.Context) ([]int64, error)) {
+func (s *tickStore) lookAtCalendars(db DB, most int) (outdated func(ctx context.Context) ([]int64, error)) {
 	look := s.keep.calendars.Begin()
 	var first struct {
 		calendar string
@@ -208,7 +203,7 @@ func (s *TickStore) lookAtCalendars(db DB, most int) (outdated func(ctx context.
 
 // queueNext queues a statement that sets next to the time until the next schedule is due that
 // is not held up. It sets a negative time if there is none.
-func (s *TickStore) queueNext(db DB, next *time.Duration, heldUp []int64) {
+func (s *tickStore) queueNext(db DB, next *time.Duration, heldUp []int64) {
 	*next = -1
 	db.QueueEach(func(row Scanner) error {
 		var wait int64

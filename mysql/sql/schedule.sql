@@ -152,9 +152,9 @@ limit ?;
 -- of them from here on. A run that another transaction reopens meanwhile is either seen as
 -- active, or opened again after this transaction commits.
 -- Inputs: {{list}} of schedules.
--- Output: id.
+-- Output: id, due; without due the server may scan the whole index.
 -- Locks: rows of open_fire.
-select id from {{open_fire}} force index (schedule) where schedule in ({{list}}) for update;
+select id, due from {{open_fire}} force index (schedule) where schedule in ({{list}}) for update;
 
 -- name: open_fires
 -- A part of fires: names the open runs of schedules.
