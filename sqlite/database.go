@@ -156,7 +156,7 @@ func (d *txnDB) ask(_ context.Context, scan func(sqlstore.Scanner) error, statem
 const rowsArgument = ":rows"
 
 // withRows makes rows one argument of a statement that contains them as such. They are
-// numbers, texts and truth values.
+// numbers, strings and truth values.
 func withRows(statement string, args []any, rows *sqlstore.Rows) (text string, bound []any, together bool) {
 	if !strings.Contains(statement, rowsArgument) {
 		return statement, args, false

@@ -39,8 +39,8 @@ type RunTx interface {
 	// Pending returns a tenant's limit of pending jobs, or 0 if it has none, and its number
 	// of pending jobs.
 	Pending(ctx context.Context, tenant string) (bound, pending int, err error)
-	// EnqueueRuns stores the jobs whose positions are not in refused, under their IDs. It adds
-	// to refused the positions of jobs whose keys are taken.
+	// EnqueueRuns stores the jobs under their IDs, except those at the positions in refused.
+	// If the key of a job is taken, EnqueueRuns adds the job's position to refused.
 	EnqueueRuns(ctx context.Context, jobs []*fairlead.Job, refused map[int]error) error
 	// CancelRuns implements Cancel of schedule.Tx.
 	CancelRuns(ctx context.Context, jobs []int64, because string) (map[int64]time.Time, error)

@@ -129,7 +129,7 @@ func (t *scheduleTx) Look(ctx context.Context) (schedule.Sight, error) {
 }
 
 // queueOpen queues the statement that reads the open runs of schedules. If the database locks
-// them first, that tells whether there are any.
+// them first and there are none, they are not read.
 func (t *scheduleTx) queueOpen(ctx context.Context, ids List[int64]) (*[]schedule.Fire, error) {
 	if t.sql.LockOpenFires != "" {
 		locked := 0

@@ -133,7 +133,7 @@ func (s *tickStore) Act(ctx context.Context, id int64, decide func(schedule.Sche
 		t.take((*locked)[0], true)
 		return nil
 	}
-	turn.finish = func(db DB) { db.WakeLater() } // it may be due earlier than any node knows
+	turn.finish = func(db DB) { db.WakeLater() } // the schedule may be due earlier than any node knows
 	if err := s.db.ActOnSchedules(MayWait(ctx), "fire schedule", turn); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ for update skip locked;
 -- Locks schedules, deleted ones too.
 -- Inputs: {{list}} of ids.
 -- Output: as lock_due_schedules.
--- Locks: rows of schedule, in order of id; skips what is locked.
+-- Locks: rows of schedule, in order of id; skips locked rows.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
        coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), alive is null
@@ -116,7 +116,7 @@ order by next_fire, id
 limit ?;
 
 -- name: next_fire
--- Tells how long it is until the next schedule is due.
+-- Reads the time until the next schedule is due.
 -- Inputs: {{except}}: ids of schedules that are left out.
 -- Output: microseconds, not negative; no row if there is none.
 -- Locks: none.
@@ -194,8 +194,8 @@ select id, schedule, due, cause, number, skip, '' as state from {{fire}} force i
 
 -- name: fires
 -- Tells how the jobs of runs stand. What is in none of the places that can be
--- looked up by id alone is ready or parked. A run whose job was deleted ended as was noted
--- then; of one whose job is missing otherwise it is not known that it succeeded.
+-- looked up by id alone is ready or parked. If a job was deleted, its run ended as was noted
+-- then. If a job is missing otherwise, its run counts as failed.
 -- Inputs: {{choice}}: a statement that names the runs.
 -- Output: the columns of sqlstore.ScanFire, in the order in which the jobs were made; ids of
 --   different processes do not tell.

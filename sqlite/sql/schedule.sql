@@ -50,7 +50,7 @@ order by fire_at, id
 limit 0 + ?1;
 
 -- name: next_fire
--- Tells how long it is until the next schedule is due.
+-- Reads the time until the next schedule is due.
 -- Inputs: ids that are left out as a JSON array.  Output: microseconds, not negative; no row
 -- if none will be.  Locks: none.
 select max(fire_at - {{now}}, 0)
