@@ -13,15 +13,6 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// longerRow is a row with more columns behind those that its reader knows of.
-type longerRow struct {
-	sqlstore.Scanner
-	rest []any
-}
-
-// Scan implements sqlstore.Scanner.
-func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
-
 // PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is taken or
 // the Version does not match the stored one, ErrNotFound if the schedule does not exist, and
 // ErrInvalid if its calendar does not exist.
