@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"regexp"
@@ -32,6 +33,8 @@ func bind(args []any, statement string) (scalars []any, texts []string) {
 			texts = listTexts(statement, arg, decimal[int64])
 		case sqlstore.List[string]:
 			texts = listTexts(statement, arg, literal)
+		case sqlstore.Except:
+			texts = []string{fill(statement, "except", cmp.Or(idList(arg), "0"))}
 		default:
 			scalars = append(scalars, arg)
 		}
@@ -85,14 +88,23 @@ func listTexts[T int32 | int64 | string](statement string, list sqlstore.List[T]
 const (
 	rowsSlot = "{{rows}}"
 	endSlot  = "{{end}}"
+	// jsonRows are rows as JSON arrays, for json_table. Texts are hexadecimal there.
+	jsonRows = "{{json_rows}}"
 )
 
 // rowTexts are the statement with rows in it, as many at once as a packet takes.
 func rowTexts(statement string, rows *sqlstore.Rows) (texts []string) {
-	head, rest, _ := strings.Cut(statement, rowsSlot)
-	form, tail, formed := strings.Cut(rest, endSlot)
-	if !formed {
-		form, tail = "", rest
+	write := writeJSON
+	head, tail, json := strings.Cut(statement, jsonRows)
+	if !json {
+		head, tail, _ = strings.Cut(statement, rowsSlot)
+		form, rest, formed := strings.Cut(tail, endSlot)
+		if formed {
+			tail = rest
+		} else {
+			form = ""
+		}
+		write = func(to *strings.Builder, tuple []any) { writeTuple(to, form, tuple) }
 	}
 	var chunk strings.Builder
 	flush := func() {
@@ -108,25 +120,48 @@ func rowTexts(statement string, rows *sqlstore.Rows) (texts []string) {
 		if chunk.Len() > 0 {
 			chunk.WriteByte(',')
 		}
-		writeTuple(&chunk, form, tuple)
+		write(&chunk, tuple)
 	}
 	flush()
 	return texts
 }
 
-// writeTuple writes a tuple: its values in brackets, or a form with the values for its
-// question marks.
+// writeTuple writes a tuple: its values in brackets, or a form with as many of its values as
+// it has question marks.
 func writeTuple(to *strings.Builder, form string, tuple []any) {
 	if form == "" {
 		form = "(?" + strings.Repeat(",?", len(tuple)-1) + ")"
 	}
 	for _, value := range tuple {
-		before, after, _ := strings.Cut(form, "?")
+		before, after, more := strings.Cut(form, "?")
+		if !more {
+			break
+		}
 		to.WriteString(before)
 		to.WriteString(valueText(value))
 		form = after
 	}
 	to.WriteString(form)
+}
+
+// writeJSON writes a tuple as a JSON array.
+func writeJSON(to *strings.Builder, tuple []any) {
+	array := tuples{json: true}
+	array.add()
+	for _, value := range tuple {
+		switch value := value.(type) {
+		case int64:
+			array.int(value)
+		case bool:
+			array.bool(value)
+		case string:
+			array.blob([]byte(value))
+		default:
+			panic(fmt.Sprintf("a %T in JSON rows", value)) // see sqlstore.Rows.Add
+		}
+	}
+	array.end()
+	to.Write(array.text)
 }
 
 // valueText is a value as it stands in a statement, the same in every session; see rows.

@@ -9,7 +9,9 @@ import (
 )
 
 func TestManyValuesBecomePartOfTheText(t *testing.T) {
-	var rows, none sqlstore.Rows
+	var rows, none, truths sqlstore.Rows
+	truths.Add(int64(1), "a", true)
+	truths.Add(int64(2), "", false)
 	rows.Add(int64(1), "a", sqlstore.JSON(nil))
 	rows.Add(int64(-2), "", sqlstore.JSON("{}"))
 	many := make(sqlstore.List[int32], chunkIDs+1)
@@ -26,6 +28,10 @@ func TestManyValuesBecomePartOfTheText(t *testing.T) {
 		{"values {{rows}};", []any{&rows}, nil, []string{"values (1,x'61',null),(-2,x'',x'7b7d');"}},
 		{"values {{rows}}(now, ?, ?, ?){{end}} on", []any{int64(7), &rows}, []any{int64(7)}, []string{"values (now, 1, x'61', null),(now, -2, x'', x'7b7d') on"}},
 		{"values {{rows}}", []any{&none}, nil, nil},
+		{"values {{rows}}(?, ?){{end}} on", []any{&rows}, nil, []string{"values (1, x'61'),(-2, x'') on"}},
+		{"from '[{{json_rows}}]' v", []any{&truths}, nil, []string{`from '[[1,"61",1],[2,null,0]]' v`}},
+		{"not in ({{except}})", []any{sqlstore.Except{3, 4}}, nil, []string{"not in (3,4)"}},
+		{"not in ({{except}})", []any{int64(7), sqlstore.Except{}}, []any{int64(7)}, []string{"not in (0)"}},
 	} {
 		scalars, texts := bind(c.args, c.statement)
 		if !reflect.DeepEqual(scalars, c.scalars) || !reflect.DeepEqual(texts, c.texts) {

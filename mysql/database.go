@@ -17,6 +17,11 @@ type database struct {
 	*Store
 }
 
+// WithTimeout implements sqlstore.Scheduling.
+func (d database) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.withTimeout(ctx)
+}
+
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
 	return d.Store.inTx(ctx, verb, func(ctx context.Context, t *txn) error { return t.shared(ctx, f) })
@@ -90,14 +95,14 @@ type txnDB struct {
 }
 
 // newDB makes one that reads on some connections.
-func newDB(t *txn, on querier) sqlstore.DB {
+func newDB(t *txn, on querier) *txnDB {
 	db := &txnDB{t: t, on: on}
 	db.InOrder = sqlstore.InOrder{Run: db.run, Ask: db.ask}
 	return db
 }
 
 // db is the transaction as a sqlstore.DB.
-func (t *txn) db() sqlstore.DB { return newDB(t, t.tx) }
+func (t *txn) db() *txnDB { return newDB(t, t.tx) }
 
 // WakeLater implements sqlstore.DB.
 func (d *txnDB) WakeLater() { d.t.wakes.later = true }
@@ -135,15 +140,21 @@ func (d *txnDB) eachText(ctx context.Context, statement string, args []any, run 
 	return nil
 }
 
-// setClock puts the time into a statement of a caller's transaction, whose session may be in
-// any time zone.
+// setClock puts the time into a statement that needs it as a constant, for the range of an
+// index, and into one of a caller's transaction, whose session may be in any time zone.
 func (d *txnDB) setClock(ctx context.Context, statement string) (string, error) {
+	if strings.Contains(statement, clockSlot) {
+		now, err := d.t.clock(ctx)
+		return strings.ReplaceAll(statement, clockSlot, decimal(now)), err
+	}
 	if !d.t.callers || !strings.Contains(statement, d.t.options.Now) {
 		return statement, nil
 	}
 	now, err := d.t.clock(ctx)
 	return strings.ReplaceAll(statement, d.t.options.Now, decimal(now)), err
 }
+
+const clockSlot = "{{clock}}"
 
 // errDuplicate is the server's answer to a key that is taken.
 const errDuplicate = 1062

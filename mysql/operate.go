@@ -124,7 +124,7 @@ func (t *txn) permitReopen(ctx context.Context, p *placed, m *moves) error {
 	if err != nil || !known {
 		return err
 	}
-	active, err := t.openFires(ctx, []int64{id})
+	active, err := t.openFires(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -124,6 +124,13 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		}
 		return statement
 	}
+	numbered := func(statement string, values ...any) string {
+		text, ordered := unnumber(statement, values)
+		for _, value := range ordered {
+			text = strings.Replace(text, "?", value.(string), 1)
+		}
+		return text
+	}
 	statements := map[string]string{
 		"claim_check":      marks(s.sql.ClaimCheck, "1", "'x'", "1"),
 		"claim_lane":       marks(s.sql.ClaimLane, "1", "'x'", "'x'", "'x'", "1", "0", "10"),
@@ -222,30 +229,31 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"all_later":        fill(s.sql.LockAllLater, "ids", list),
 		"places":           fill(s.sql.PlacesOfJobs, "ids", list),
 		"set_due":          fill(s.sql.SetDue, "clock", "5", "among", condition),
-		"due_schedules":    marks(fill(s.sql.LockDueSchedules, "named", ""), "1", "10"),
-		"schedules":        fill(s.sql.LockSchedules, "ids", list, "wait", skipLocked),
+		"due_schedules":    fill(numbered(s.sql.LockDueSchedules, "10"), "clock", "1", "except", "0"),
+		"schedules":        fill(s.sql.LockSchedules, "list", list),
 		"set_schedule":     marks(s.sql.SetSchedule, "'a'", "'a'", "'a'", "1", "'{}'", "2", "1", "1", "1", "1", "1", "1"),
 		"delete_schedule":  marks(s.sql.DeleteSchedule, "1", "1"),
-		"move":             fill(s.sql.AdvanceSchedules, "rows", string(moved.text)),
-		"next_fire":        fill(s.sql.NextFire, "named", ""),
+		"move":             fill(s.sql.AdvanceSchedules, "json_rows", string(moved.text)),
+		"next_fire":        fill(s.sql.NextFire, "except", "0"),
 		"old_schedules":    marks(s.sql.LockOldSchedules, "1", "10"),
 		"drop_scheds":      fill(s.sql.DropSchedules, "among", condition),
 		"open_window":      marks(s.sql.OpenWindow, "1", "10"),
-		"ended_runs":       marks(fill(s.sql.EndedSchedules, "named", "and o.schedule not in (1, 2)"), "1", "100", "10"),
-		"lock_open":        fill(s.sql.LockOpen, "ids", list),
-		"newest_instants":  fill(s.sql.NewestInstants, "ids", list),
-		"open_states":      fill(s.sql.Fires, "choice", fill(s.sql.OpenFires, "ids", list)),
-		"latest_states":    fill(s.sql.Fires, "choice", fill(s.sql.LastFires, "id", "1", "limit", "10")),
-		"instants":         fill(s.sql.TakenInstants, "rows", string(instants.text)),
-		"close_fires":      fill(s.sql.CloseFires, "among", condition),
+		"ended_runs":       marks(s.sql.EndedSchedules, "1", "100", "10"),
+		"lock_open":        fill(s.sql.LockOpenFires, "list", list),
+		"newest_instants":  fill(s.sql.NewestInstants, "list", list),
+		"open_states":      fill(s.sql.OpenFires, "list", list),
+		"latest_states":    fill(s.sql.LastFires, "list", list),
+		"instants":         fill(s.sql.TakenInstants, "json_rows", string(instants.text)),
+		"close_fires":      fill(s.sql.CloseFires, "json_rows", string(instants.text)),
 		"reopen_fire":      marks(s.sql.ReopenFire, "1"),
 		"drop_fires":       fill(s.sql.DropFires, "among", condition),
 		"calendar":         marks(s.sql.ChangeCalendars, "1"),
 		"share_cal":        marks(s.sql.ShareCalendar, "'name1'"),
 		"delete_cal":       marks(s.sql.DeleteCalendar, "'name1'"),
 		"calendar_user":    marks(s.sql.CalendarUser, "'name1'"),
+		"calendars_of":     fill(s.sql.CalendarsOf, "list", list),
 		"outdated_cals":    marks(s.sql.OutdatedCalendars, "1", "500"),
-		"outdated":         marks(s.sql.OutdatedSchedules, "'name1'", "1", "10", "'name1'", "1", "10"),
+		"outdated":         numbered(s.sql.OutdatedSchedules, "'name1'", "1", "10"),
 		"take_look":        marks(s.sql.TakeLook, "5000000"),
 		"end_look":         marks(s.sql.EndLook, "1", "1", "1"),
 		"keep_standing":    marks(s.sql.KeepStanding, "'{}'", "'name1'", "1"),

@@ -104,7 +104,8 @@ func nextFire(s *schedule.Schedule) any {
 
 // lockSchedule locks a living schedule.
 func (t *txn) lockSchedule(ctx context.Context, id int64) (schedule.Record, error) {
-	locked, err := t.lockSchedules(ctx, nil, []int64{id}, waitForLock)
+	var locked []schedule.Record
+	err := t.each(ctx, collectSchedules(ctx, &locked), fill(t.sql.LockSchedule, "list", decimal(id)))
 	if err == nil && (len(locked) == 0 || locked[0].Deleted) {
 		err = sqlstore.NoSuchSchedule(id)
 	}
@@ -114,31 +115,10 @@ func (t *txn) lockSchedule(ctx context.Context, id int64) (schedule.Record, erro
 	return locked[0], nil
 }
 
-// lockSchedules locks schedules, deleted ones too.
-func (t *txn) lockSchedules(ctx context.Context, bodies *sqlstore.ScheduleBodies, ids []int64, wait string) (locked []schedule.Record, err error) {
-	err = t.eachOf(ctx, collectSchedules(ctx, bodies, &locked), fill(t.sql.LockSchedules, "wait", wait), ids)
-	return locked, err
-}
-
-// collectSchedules reads schedules. With bodies they are only read; these may be nil.
-func collectSchedules(ctx context.Context, bodies *sqlstore.ScheduleBodies, into *[]schedule.Record) func(*sql.Rows) error {
-	collect := sqlstore.Collect(ctx, into, func(row sqlstore.Scanner) (schedule.Record, error) {
-		alive := false
-		record, err := bodies.ScanSchedule(oneMore{row, &alive})
-		record.Deleted = !alive
-		return record, err
-	})
+func collectSchedules(ctx context.Context, into *[]schedule.Record) func(*sql.Rows) error {
+	collect := sqlstore.Collect(ctx, into, sqlstore.ScanSchedule)
 	return func(row *sql.Rows) error { return collect(row) }
 }
-
-// oneMore is a row with one more column than is asked for.
-type oneMore struct {
-	row  sqlstore.Scanner
-	last any
-}
-
-// Scan reads the columns that are asked for, and the last one.
-func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last)...) }
 
 // DeleteSchedule removes a schedule and cancels its queued runs. Its active runs continue.
 // DeleteSchedule returns ErrNotFound if the schedule does not exist.
@@ -148,7 +128,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		if _, err := t.lockSchedule(ctx, id); err != nil {
 			return err
 		}
-		open, err := t.openFires(ctx, []int64{id})
+		open, err := t.openFires(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -164,6 +144,17 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		}
 		return t.must(ctx, 1, t.sql.DeleteSchedule, now, id)
 	})
+}
+
+// closeFires notes that open runs, which are locked, are not looked at any more.
+func (t *txn) closeFires(ctx context.Context, runs []schedule.Fire) error {
+	var closed sqlstore.Rows
+	for _, run := range runs {
+		closed.Add(run.Job, run.Schedule)
+	}
+	db := t.db()
+	db.Must(len(runs), t.sql.CloseFires, &closed)
+	return db.Flush(ctx)
 }
 
 // endQueued ends queued runs of a schedule that is deleted.
@@ -209,7 +200,7 @@ func (s *Store) readSchedules(ctx context.Context, q querier, filter schedule.Fi
 		query, args = s.sql.SchedulesSoonest, []any{sqlstore.SchedulePage(filter)}
 	}
 	var locked []schedule.Record
-	err := each(ctx, q, collectSchedules(ctx, nil, &locked), query, args...)
+	err := each(ctx, q, collectSchedules(ctx, &locked), query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -179,40 +179,25 @@ type statements struct {
 
 	Attempts string `sql:"attempts"`
 
-	AddSchedule       string `sql:"add_schedule"`
-	SetSchedule       string `sql:"set_schedule"`
-	DeleteSchedule    string `sql:"delete_schedule"`
-	AdvanceSchedules  string `sql:"advance_schedules"`
-	LockDueSchedules  string `sql:"lock_due_schedules"`
-	OutdatedCalendars string `sql:"outdated_calendars"`
-	OutdatedSchedules string `sql:"outdated_schedules"`
-	LockSchedules     string `sql:"lock_schedules"`
-	Schedules         string `sql:"schedules"`
-	SchedulesSoonest  string `sql:"schedules_soonest"`
-	NextFire          string `sql:"next_fire"`
-	LockOldSchedules  string `sql:"lock_old_schedules"`
-	DropSchedules     string `sql:"drop_schedules"`
+	AddSchedule      string `sql:"add_schedule"`
+	SetSchedule      string `sql:"set_schedule"`
+	DeleteSchedule   string `sql:"delete_schedule"`
+	Schedules        string `sql:"schedules"`
+	SchedulesSoonest string `sql:"schedules_soonest"`
+	LockOldSchedules string `sql:"lock_old_schedules"`
+	DropSchedules    string `sql:"drop_schedules"`
 
 	OpenWindow     string `sql:"open_window"`
 	EndedSchedules string `sql:"ended_schedules"`
-	LockOpen       string `sql:"lock_open"`
-	OpenFires      string `sql:"open_fires"`
-	LastFires      string `sql:"last_fires"`
 	FiresChosen    string `sql:"fires_chosen"`
 	Fires          string `sql:"fires"`
-	NewestInstants string `sql:"newest_instants"`
-	TakenInstants  string `sql:"taken_instants"`
-	AddFires       string `sql:"add_fires"`
-	AddOpenFires   string `sql:"add_open_fires"`
-	CloseFires     string `sql:"close_fires"`
 	ScheduleOfRun  string `sql:"schedule_of_run"`
 	LockDeclared   string `sql:"lock_declared"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DropFires      string `sql:"drop_fires"`
 	NoteDeleted    string `sql:"note_deleted"`
 
-	NamedCalendars string `sql:"named_calendars"`
-	ShareCalendar  string `sql:"share_calendar"`
+	ShareCalendar string `sql:"share_calendar"`
 
 	TryBatch        string `sql:"try_batch"`
 	BatchExists     string `sql:"batch_exists"`
@@ -315,9 +300,11 @@ type statements struct {
 	ForgetCrashes string `sql:"forget_crashes"`
 }
 
-// fillIn completes the statements that ask which sweep has still to see how a job ends.
+// fillIn completes the statements that ask which sweep has still to see how a job ends, or
+// read open runs.
 func (s *statements) fillIn() {
 	for _, text := range []*string{&s.LockOutdated, &s.Removable, &s.SweepOf} {
 		*text = fill(*text, "running_sweep", s.RunningSweep)
 	}
+	s.OpenFires = fill(s.Fires, "choice", s.OpenFires)
 }

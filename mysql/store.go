@@ -201,26 +201,22 @@ type Store struct {
 	lastFence   atomic.Int64                // the largest one given out here
 	outdated    outdatedCursors             // how far Prune has looked
 
-	refreshing     sync.Mutex   // held while new lanes are read
-	lanesGone      atomic.Bool  // lanes were dropped: laneFloor no longer holds
-	laneTop        int32        // the largest lane id read
-	laneFloor      int32        // no new lane has a smaller id
-	laneNewest     int32        // the largest id when laneFloor was raised
-	laneRaised     time.Time    // when laneFloor was raised
-	refreshed      atomic.Int64 // when lanes were last read
-	lanesRemoved   atomic.Int64 // how many lanes had been removed when the cache last looked for removed lanes
-	lanesKept      atomic.Int64 // how many lanes remained then
-	rules          atomic.Pointer[rules]
-	laneHeads      laneHeads
-	sets           quotaSets
-	wishes         wishCache
-	tasks          sqlstore.TaskCache
-	calendarRounds sqlstore.CalendarRounds
-	bodies         sqlstore.ScheduleBodies
-	openSeen       atomic.Int64 // up to which id open runs were looked through; 0: to the last
-	heldUp         sqlstore.HeldUp
-	reholding      sqlstore.Reholding
-	crowded        atomic.Bool // the last tick took as many due schedules as it could
+	refreshing   sync.Mutex   // held while new lanes are read
+	lanesGone    atomic.Bool  // lanes were dropped: laneFloor no longer holds
+	laneTop      int32        // the largest lane id read
+	laneFloor    int32        // no new lane has a smaller id
+	laneNewest   int32        // the largest id when laneFloor was raised
+	laneRaised   time.Time    // when laneFloor was raised
+	refreshed    atomic.Int64 // when lanes were last read
+	lanesRemoved atomic.Int64 // how many lanes had been removed when the cache last looked for removed lanes
+	lanesKept    atomic.Int64 // how many lanes remained then
+	rules        atomic.Pointer[rules]
+	laneHeads    laneHeads
+	sets         quotaSets
+	wishes       wishCache
+	tasks        sqlstore.TaskCache
+	openSeen     atomic.Int64 // up to which id open runs were looked through; 0: to the last
+	reholding    sqlstore.Reholding
 }
 
 var (
@@ -264,7 +260,7 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "choice", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into", "list", "end", "except", "json_rows":
 		return "{{" + name + "}}" // filled by every call
 	case "running_sweep":
 		return "{{" + name + "}}" // filled in after all are loaded

@@ -78,6 +78,14 @@ func (r *tuples) orNull(v int64) *tuples {
 	return r.int(v)
 }
 
+// bool adds a truth value as a number.
+func (r *tuples) bool(v bool) *tuples {
+	if v {
+		return r.int(1)
+	}
+	return r.int(0)
+}
+
 // ints adds several values at once.
 func (r *tuples) ints(values ...int64) *tuples {
 	for _, v := range values {

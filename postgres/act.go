@@ -15,22 +15,33 @@ import (
 func (d database) Act(ctx context.Context, verb string, _ sqlstore.Subject, _ bool, f func(ctx context.Context, tx sqlstore.JobTx) error) (bool, error) {
 	ctx, cancel := d.Store.withTimeout(ctx)
 	defer cancel()
-	var tx *jobTx
-	err := d.Store.renewing(ctx, func(ctx context.Context) error {
-		return d.Store.retry(ctx, func(ctx context.Context) error {
-			return d.Store.seated(ctx, func(ctx context.Context) error {
-				own := &ownTx{store: d.Store}
-				defer own.end(ctx)
-				tx = &jobTx{pipeline: own.pipeline(), store: d.Store}
-				return tx.do(ctx, func(ctx context.Context, _ sqlstore.DB) error { return f(ctx, tx) })
-			})
-		})
+	err := d.inJobTx(ctx, d.sql.BoundIdle, func(ctx context.Context, tx *jobTx) error {
+		return tx.do(ctx, func(ctx context.Context, _ sqlstore.DB) error { return f(ctx, tx) })
 	})
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", verb, err)
 	}
-	tx.tell(ctx)
 	return true, nil
+}
+
+// inJobTx runs a transaction that makes jobs, bounded in what it waits for, and wakes nodes
+// once it is committed. It may run f more than once.
+func (s *Store) inJobTx(ctx context.Context, bound string, f func(ctx context.Context, tx *jobTx) error) error {
+	var tx *jobTx
+	err := s.renewing(ctx, func(ctx context.Context) error {
+		return s.retry(ctx, func(ctx context.Context) error {
+			return s.seated(ctx, func(ctx context.Context) error {
+				own := &ownTx{store: s}
+				defer own.end(ctx)
+				tx = &jobTx{pipeline: own.pipeline(bound), store: s}
+				return f(ctx, tx)
+			})
+		})
+	})
+	if err == nil {
+		tx.tell(ctx)
+	}
+	return err
 }
 
 // jobTx is a transaction that makes jobs: a sqlstore.JobTx.
@@ -70,7 +81,7 @@ func (t *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 func (t *jobTx) tell(ctx context.Context) {
 	for _, fresh := range t.fresh {
 		t.store.announce(fresh, time.Since(t.begun))
-		t.store.admit(ctx, fresh.gates())
+		t.done.gates = append(t.done.gates, fresh.gates()...)
 	}
 	if t.later {
 		t.store.notifier.later()

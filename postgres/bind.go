@@ -33,6 +33,8 @@ func bindValue(arg any) any {
 		return []int64(arg)
 	case sqlstore.List[string]:
 		return []string(arg)
+	case sqlstore.Except:
+		return []int64(arg)
 	}
 	return arg
 }

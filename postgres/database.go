@@ -16,6 +16,11 @@ type database struct {
 	*Store
 }
 
+// WithTimeout implements sqlstore.Scheduling.
+func (d database) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.withTimeout(ctx)
+}
+
 // InTx implements sqlstore.Database.
 func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
 	var db *pipeline
@@ -23,7 +28,7 @@ func (d database) InTx(ctx context.Context, verb string, f func(ctx context.Cont
 		return d.Store.seated(ctx, func(ctx context.Context) error {
 			own := &ownTx{store: d.Store}
 			defer own.end(ctx)
-			db = own.pipeline()
+			db = own.pipeline(d.Store.sql.BoundIdle)
 			return db.do(ctx, f)
 		})
 	})
@@ -131,10 +136,11 @@ type ownTx struct {
 	conn  *pgxpool.Conn
 }
 
-// pipeline makes statements travel in the transaction.
+// pipeline makes statements travel in the transaction, which begins with a statement that
+// bounds what it waits for.
 //
 // The server is pinned that is known now: ids that are taken from here on are its own.
-func (o *ownTx) pipeline() *pipeline {
+func (o *ownTx) pipeline(bound string) *pipeline {
 	pin := o.store.pin()
 	return &pipeline{
 		send: o.run,
@@ -142,7 +148,7 @@ func (o *ownTx) pipeline() *pipeline {
 		sendAll: func(ctx context.Context, calls ...call) error {
 			return o.store.sendOnce(ctx, o.store.pool, call{sql: pin}, calls)
 		},
-		begin: []call{{sql: "begin isolation level read committed"}, {sql: pin + o.store.sql.BoundIdle}},
+		begin: []call{{sql: "begin isolation level read committed"}, {sql: pin + bound}},
 		end:   []call{{sql: "commit"}},
 	}
 }

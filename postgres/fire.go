@@ -36,7 +36,7 @@ func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 
 // openFiresCall reads the runs of schedules that were not seen to have ended.
 func (s *Store) openFiresCall(fires *[]schedule.Fire, schedules []int64) call {
-	return firesCall(fires, s.sql.OpenFires, schedules, never)
+	return firesCall(fires, s.sql.OpenFires, schedules)
 }
 
 func firesCall(fires *[]schedule.Fire, text string, args ...any) call {

@@ -24,6 +24,8 @@ func (p *pipeline) do(ctx context.Context, f func(ctx context.Context, db sqlsto
 	}
 	calls := p.take()
 	switch {
+	case p.begun && len(calls)+len(p.end) == 0: // it only reads, and has
+		return nil
 	case p.begun:
 		return p.finish(ctx, calls)
 	case len(calls) > 0:
@@ -78,7 +80,11 @@ func (p *pipeline) Queue(statement string, args ...any) *int64 {
 
 // QueueEach implements sqlstore.DB.
 func (p *pipeline) QueueEach(scan func(sqlstore.Scanner) error, statement string, args ...any) {
-	p.queue = append(p.queue, call{sql: statement, args: bind(args, nil), each: scan})
+	scalars, rows := sqlstore.SplitRows(args)
+	if statement == "" || rows != nil && len(rows.Tuples()) == 0 {
+		return
+	}
+	p.queue = append(p.queue, call{sql: statement, args: bind(scalars, rows), each: scan})
 }
 
 // Flush implements sqlstore.DB.

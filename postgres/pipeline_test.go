@@ -61,3 +61,14 @@ func TestWhatIsQueuedBehindAnErrorIsNotSent(t *testing.T) {
 		t.Errorf("they took %q: %v", trips, err)
 	}
 }
+
+func TestAFunctionThatOnlyReadsSendsNothingAfterItsLastStatement(t *testing.T) {
+	trips := 0
+	send := func(context.Context, ...call) error { trips++; return nil }
+	err := (&pipeline{send: send, sendAll: send}).do(t.Context(), func(ctx context.Context, db sqlstore.DB) error {
+		return db.Each(ctx, nil, "a")
+	})
+	if err != nil || trips != 1 {
+		t.Errorf("it took %d round trips: %v", trips, err)
+	}
+}

@@ -13,26 +13,6 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// scanScheduleRow reads a row of schedule_rows. The lane is for nodes of former
-// versions: it may be given up, and the runs find theirs by its names. With bodies the
-// schedule is only read; they may be nil.
-func scanScheduleRow(bodies *sqlstore.ScheduleBodies, row sqlstore.Scanner) (schedule.Record, error) {
-	var lane int32
-	var deletedAt int64
-	record, err := bodies.ScanSchedule(longerRow{row, []any{&lane, &deletedAt}})
-	record.Deleted = deletedAt != 0
-	return record, err
-}
-
-// longerRow is a row with more columns behind those that its reader knows of.
-type longerRow struct {
-	sqlstore.Scanner
-	rest []any
-}
-
-// Scan implements sqlstore.Scanner.
-func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
-
 // PutSchedule creates or replaces a schedule. It returns ErrConflict if the name is taken or
 // the Version does not match the stored one, ErrNotFound if the schedule does not exist, and
 // ErrInvalid if its calendar does not exist.
@@ -95,7 +75,7 @@ func (p *putting) in(ctx context.Context, r runner) error {
 		return err
 	}
 	var rows []schedule.Record
-	if err := r.run(ctx, p.scheduleRowsCall(nil, &rows, []int64{id})); err != nil {
+	if err := r.run(ctx, p.scheduleRowsCall(&rows, id)); err != nil {
 		return err
 	}
 	p.stored = rows[0].Schedule
@@ -154,10 +134,10 @@ func (s *Store) replaceSchedule(ctx context.Context, r runner, sc *schedule.Sche
 	return r.run(ctx, call{sql: s.sql.ReplaceSchedule, args: args})
 }
 
-// scheduleRowsCall reads schedules, deleted ones too.
-func (s *Store) scheduleRowsCall(bodies *sqlstore.ScheduleBodies, rows *[]schedule.Record, ids []int64) call {
-	return call{sql: s.sql.ScheduleRows, args: []any{ids}, restart: func() { *rows = nil }, each: func(row sqlstore.Scanner) error {
-		one, err := scanScheduleRow(bodies, row)
+// scheduleRowsCall reads a schedule, deleted ones too.
+func (s *Store) scheduleRowsCall(rows *[]schedule.Record, id int64) call {
+	return call{sql: s.sql.ScheduleRows, args: []any{[]int64{id}}, restart: func() { *rows = nil }, each: func(row sqlstore.Scanner) error {
+		one, err := sqlstore.ScanSchedule(row)
 		*rows = append(*rows, one)
 		return err
 	}}
@@ -166,7 +146,7 @@ func (s *Store) scheduleRowsCall(bodies *sqlstore.ScheduleBodies, rows *[]schedu
 // lockSchedule lets no other transaction decide about a living schedule.
 func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (schedule.Record, error) {
 	var rows []schedule.Record
-	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(nil, &rows, []int64{id}))
+	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{[]int64{id}}}, s.scheduleRowsCall(&rows, id))
 	switch {
 	case err != nil:
 		return schedule.Record{}, err
@@ -240,7 +220,7 @@ func (s *Store) schedulesCall(ctx context.Context, schedules *[]schedule.Schedul
 		},
 		restart: func() { *schedules = nil },
 		each: sqlstore.Collect(ctx, schedules, func(row sqlstore.Scanner) (schedule.Schedule, error) {
-			one, err := scanScheduleRow(nil, row)
+			one, err := sqlstore.ScanSchedule(row)
 			return one.Schedule, err
 		}),
 	}

@@ -171,8 +171,6 @@ type statements struct {
 	GateAhead     string `sql:"gate_ahead"`
 
 	AddSchedule       string `sql:"add_schedule"`
-	LockSchedule      string `sql:"lock_schedule"`
-	ScheduleRows      string `sql:"schedule_rows"`
 	ReplaceSchedule   string `sql:"replace_schedule"`
 	DeleteSchedule    string `sql:"delete_schedule"`
 	Schedules         string `sql:"schedules"`
@@ -183,33 +181,20 @@ type statements struct {
 	SchedulesSoonest  string `sql:"schedules_soonest"`
 	PruneSchedules    string `sql:"prune_schedules"`
 	ShareCalendar     string `sql:"share_calendar"`
-	OutdatedSchedules string `sql:"outdated_schedules"`
-	SeeCalendars      string `sql:"see_calendars"`
 
-	LookAtOpen       string `sql:"look_at_open"`
-	LockDueSchedules string `sql:"lock_due_schedules"`
-	LockSchedules    string `sql:"lock_schedules"`
-	NextFire         string `sql:"next_fire"`
-	Whereabouts      string `sql:"whereabouts"`
-	OpenFires        string `sql:"open_fires"`
-	Fires            string `sql:"fires"`
-	FiresOfJobs      string `sql:"fires_of_jobs"`
-	FiresOfSchedule  string `sql:"fires_of_schedule"`
-	FiresOfAll       string `sql:"fires_of_all"`
-	CalendarsOf      string `sql:"calendars_of"`
-	CancelRuns       string `sql:"cancel_runs"`
-	LiveRuns         string `sql:"live_runs"`
-	AdmitFires       string `sql:"admit_fires"`
-	AddFires         string `sql:"add_fires"`
-	RecordRuns       string `sql:"record_runs"`
-	CloseFires       string `sql:"close_fires"`
-	AdvanceSchedules string `sql:"advance_schedules"`
-	LockFire         string `sql:"lock_fire"`
-	DeclaredOfRun    string `sql:"declared_of_run"`
-	ReopenFire       string `sql:"reopen_fire"`
-	LastFires        string `sql:"last_fires"`
-	NewestInstants   string `sql:"newest_instants"`
-	TakenInstants    string `sql:"taken_instants"`
+	LookAtOpen      string `sql:"look_at_open"`
+	Whereabouts     string `sql:"whereabouts"`
+	Fires           string `sql:"fires"`
+	FiresOfJobs     string `sql:"fires_of_jobs"`
+	FiresOfSchedule string `sql:"fires_of_schedule"`
+	FiresOfAll      string `sql:"fires_of_all"`
+	CancelRuns      string `sql:"cancel_runs"`
+	LiveRuns        string `sql:"live_runs"`
+	AdmitFires      string `sql:"admit_fires"`
+	RecordRuns      string `sql:"record_runs"`
+	LockFire        string `sql:"lock_fire"`
+	DeclaredOfRun   string `sql:"declared_of_run"`
+	ReopenFire      string `sql:"reopen_fire"`
 
 	Dwell           string `sql:"dwell"`
 	DwellBriefly    string `sql:"dwell_briefly"`

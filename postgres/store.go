@@ -99,10 +99,7 @@ type Store struct {
 	laneHeads   *laneHeads
 	pruned      pruneCursor
 	rounds      rounds
-	heldUp      sqlstore.HeldUp
 	reholding   sqlstore.Reholding
-	calendars   sqlstore.CalendarRounds
-	bodies      sqlstore.ScheduleBodies
 	tasks       sqlstore.TaskCache
 	notifier    *notifier
 	listener    *listener

@@ -43,3 +43,12 @@ func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.F
 
 // IsTaken implements sqlstore.SweepDialect.
 func (database) IsTaken(err error) bool { return nameTaken(err) }
+
+// longerRow is a row with more columns behind those that its reader knows of.
+type longerRow struct {
+	sqlstore.Scanner
+	rest []any
+}
+
+// Scan implements sqlstore.Scanner.
+func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }

@@ -32,6 +32,16 @@ func hits(hit *bool) func(sqlstore.Scanner) error {
 	}
 }
 
+// idsCall reads ids.
+func idsCall(ids *[]int64, text string, args ...any) call {
+	return call{sql: text, args: args, restart: func() { *ids = nil }, each: func(row sqlstore.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		*ids = append(*ids, id)
+		return err
+	}}
+}
+
 // runner runs statements in order. Each sees what was committed before it began, and
 // what the statements before it did.
 type runner interface {

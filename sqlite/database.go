@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,11 @@ import (
 // database is the store as those features see it that are written once for all stores.
 type database struct {
 	*Store
+}
+
+// WithTimeout implements sqlstore.Scheduling.
+func (d database) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.withTimeout(ctx)
 }
 
 // InTx implements sqlstore.Database.
@@ -93,7 +99,7 @@ type txnDB struct {
 }
 
 // db is the transaction as a sqlstore.DB.
-func (t *txn) db() sqlstore.DB {
+func (t *txn) db() *txnDB {
 	db := &txnDB{t: t}
 	db.InOrder = sqlstore.InOrder{Run: db.run, Ask: db.ask}
 	return db
@@ -102,10 +108,14 @@ func (t *txn) db() sqlstore.DB {
 // WakeLater implements sqlstore.DB.
 func (d *txnDB) WakeLater() { d.t.wakes.later = true }
 
-// run runs a statement that writes: once, or for each of some rows.
+// run runs a statement that writes: once, or for each of some rows. If it contains {{rows}},
+// it gets all of them at once.
 func (d *txnDB) run(_ context.Context, statement string, args ...any) (int64, error) {
 	scalars, rows := sqlstore.SplitRows(args)
 	if rows == nil {
+		return d.runOnce(statement, scalars)
+	}
+	if statement, scalars, together := withRows(statement, scalars, rows); together {
 		return d.runOnce(statement, scalars)
 	}
 	total := int64(0)
@@ -132,11 +142,27 @@ func (d *txnDB) runOnce(statement string, args []any) (int64, error) {
 }
 
 func (d *txnDB) ask(_ context.Context, scan func(sqlstore.Scanner) error, statement string, args ...any) error {
+	if scalars, rows := sqlstore.SplitRows(args); rows != nil {
+		statement, args, _ = withRows(statement, scalars, rows)
+	}
 	text, bound, err := d.bind(statement, args)
 	if err != nil {
 		return err
 	}
 	return d.t.each(text, bound, scan)
+}
+
+// rowsArgument is what {{rows}} becomes: a JSON array of arrays.
+const rowsArgument = ":rows"
+
+// withRows makes rows one argument of a statement that contains them as such. They are
+// numbers, strings and truth values.
+func withRows(statement string, args []any, rows *sqlstore.Rows) (text string, bound []any, together bool) {
+	if !strings.Contains(statement, rowsArgument) {
+		return statement, args, false
+	}
+	bound = append(slices.Clip(args), jsonOf(rows.Tuples()))
+	return strings.ReplaceAll(statement, rowsArgument, "?"+strconv.Itoa(len(bound))), bound, true
 }
 
 // Arguments that no caller gives: {{now}} is the clock, and {{new_token}} a new number of
@@ -186,6 +212,8 @@ func bindValue(arg any) any {
 		return bindList(arg)
 	case sqlstore.List[string]:
 		return bindList(arg)
+	case sqlstore.Except:
+		return idList(arg)
 	}
 	return arg
 }

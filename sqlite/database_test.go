@@ -19,6 +19,19 @@ func TestTheClockAndNewNumbersFollowTheArgumentsOfTheCaller(t *testing.T) {
 	}
 }
 
+func TestRowsMayBeOneArgument(t *testing.T) {
+	var rows sqlstore.Rows
+	rows.Add(int64(1), "a", true)
+	rows.Add(int64(2), "", false)
+	text, bound, together := withRows("from json_each(:rows) where ?1", []any{int64(7)}, &rows)
+	if want := "from json_each(?2) where ?1"; !together || text != want {
+		t.Errorf("the text is %q", text)
+	}
+	if want := []any{int64(7), `[[1,"a",true],[2,"",false]]`}; !reflect.DeepEqual(bound, want) {
+		t.Errorf("the arguments are %v", bound)
+	}
+}
+
 func TestAFunctionThatHitsNothingLeavesNothingToUndo(t *testing.T) {
 	s, err := Open(t.Context(), ":memory:")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
 )
@@ -16,7 +15,7 @@ func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 }
 
 func (t *txn) fires(filter schedule.FireFilter) ([]schedule.Fire, error) {
-	conditions, args := []string{"true"}, []any{never()}
+	conditions, args := []string{"true"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
 	}
@@ -33,9 +32,6 @@ func (t *txn) fires(filter schedule.FireFilter) ([]schedule.Fire, error) {
 	return t.scanFires(query, args...)
 }
 
-// never is the time of queued runs.
-func never() int64 { return sqlstore.Micros(fairlead.Never) }
-
 func (t *txn) scanFires(query string, args ...any) ([]schedule.Fire, error) {
 	var fires []schedule.Fire
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
@@ -49,5 +45,5 @@ func (t *txn) scanFires(query string, args ...any) ([]schedule.Fire, error) {
 // openFires reads the runs whose schedules are still to be told of their ends,
 // oldest first.
 func (t *txn) openFires(schedules []int64) ([]schedule.Fire, error) {
-	return t.scanFires(t.sql.OpenFires, never(), idList(schedules))
+	return t.scanFires(t.sql.OpenFires, idList(schedules))
 }

@@ -103,7 +103,7 @@ func prepare(o Options) (*Store, error) {
 		switch {
 		case name == countingBatch, name == runningSweep:
 			return slot(name)
-		case name == clockArgument, strings.HasPrefix(name, newArgument):
+		case name == clockArgument, ":"+name == rowsArgument, strings.HasPrefix(name, newArgument):
 			return ":" + name
 		}
 		return `"` + o.Prefix + name + `"`

@@ -86,8 +86,9 @@ func (t *txn) checkCalendar(name string) error {
 	if name == "" {
 		return nil
 	}
-	calendar, err := t.calendar(name)
-	if err == nil && calendar == nil {
+	var version int64
+	exists, err := t.one(t.sql.LockCalendar, []any{name}, &version)
+	if err == nil && !exists {
 		err = schedule.CalendarMissing(name)
 	}
 	return err
@@ -95,7 +96,7 @@ func (t *txn) checkCalendar(name string) error {
 
 // living reads a schedule that was not deleted.
 func (t *txn) living(id int64) (schedule.Record, error) {
-	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList([]int64{id}))
+	rows, err := t.scheduleRows(t.sql.LockSchedules, idList([]int64{id}))
 	if err != nil {
 		return schedule.Record{}, err
 	}
@@ -106,12 +107,8 @@ func (t *txn) living(id int64) (schedule.Record, error) {
 }
 
 func (t *txn) scheduleRows(query string, args ...any) ([]schedule.Record, error) {
-	return t.scanSchedules(sqlstore.ScanSchedule, query, args...)
-}
-
-func (t *txn) scanSchedules(scan func(sqlstore.Scanner) (schedule.Record, error), query string, args ...any) ([]schedule.Record, error) {
 	var rows []schedule.Record
-	err := t.each(query, args, sqlstore.Collect(t.ctx, &rows, scan))
+	err := t.each(query, args, sqlstore.Collect(t.ctx, &rows, sqlstore.ScanSchedule))
 	return rows, err
 }
 

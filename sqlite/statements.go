@@ -110,30 +110,15 @@ type statements struct {
 	Bound       string `sql:"bound"`
 
 	Schedules        string `sql:"schedules"`
-	SchedulesByID    string `sql:"schedules_by_id"`
 	SchedulesSoonest string `sql:"schedules_soonest"`
-	DueSchedules     string `sql:"due_schedules"`
-	NextFire         string `sql:"next_fire"`
 	ScheduleNamed    string `sql:"schedule_named"`
 	AddSchedule      string `sql:"add_schedule"`
 	SetSchedule      string `sql:"set_schedule"`
-	AdvanceSchedules string `sql:"advance_schedules"`
 	DeleteSchedule   string `sql:"delete_schedule"`
 	ForgetSchedules  string `sql:"forget_schedules"`
-	Calendar         string `sql:"calendar"`
-
-	OutdatedCalendars string `sql:"outdated_calendars"`
-	OutdatedSchedules string `sql:"outdated_schedules"`
 
 	EndedSchedules string `sql:"ended_schedules"`
-	OpenFires      string `sql:"open_fires"`
 	Fires          string `sql:"fires"`
-	LastFires      string `sql:"last_fires"`
-	NewestInstants string `sql:"newest_instants"`
-	TakenInstants  string `sql:"taken_instants"`
-	AddFires       string `sql:"add_fires"`
-	CloseFires     string `sql:"close_fires"`
-	DropFires      string `sql:"drop_fires"`
 	LeaveFires     string `sql:"leave_fires"`
 	AdmitFires     string `sql:"admit_fires"`
 	DeclaredOfRun  string `sql:"declared_of_run"`
@@ -217,8 +202,9 @@ const (
 )
 
 // fillIn completes the statements that ask which feature has still to see how a job
-// ends.
+// ends, and those that are the same as others.
 func (s *statements) fillIn() {
+	s.LockSchedule = s.LockSchedules
 	for _, text := range []*string{&s.Outdated, &s.Removable, &s.NeededBy} {
 		*text = strings.NewReplacer(slot(countingBatch), s.CountingBatch, slot(runningSweep), s.RunningSweep).Replace(*text)
 	}

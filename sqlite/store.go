@@ -95,8 +95,6 @@ type Store struct {
 	writer     *writer
 	batchLocks batchLocks
 	acting     acting // calls of Act
-	calendars  sqlstore.CalendarRounds
-	bodies     sqlstore.ScheduleBodies
 	listener   *listener
 	close      func() error
 }

@@ -10,6 +10,11 @@ type JSON []byte
 // the partial results must therefore equal the result for the whole list.
 type List[T int32 | int64 | string] []T
 
+// Except is a list of IDs that a statement leaves out. PostgreSQL receives an array and SQLite
+// JSON. On MySQL, the IDs replace {{except}} in the statement, which, unlike with a List, is
+// never split. Without IDs, 0 replaces it.
+type Except []int64
+
 // Rows is a list of tuples passed as one argument. PostgreSQL receives one array per column.
 // On MySQL, the tuples replace {{rows}}. If the statement contains {{rows}} … {{end}} instead,
 // MySQL repeats the text in between for each tuple and binds the tuple's values to its

@@ -9,6 +9,7 @@ type Features struct {
 	confidentialStore
 	pauseStore
 	calendarStore
+	tickStore
 	alertStore
 	bulkStore
 	batchStore
@@ -37,6 +38,7 @@ type FeatureStatements struct {
 	ConfidentialStatements
 	PauseStatements
 	CalendarStatements
+	ScheduleStatements
 	AlertStatements
 	BulkStatements
 	BatchStatements
@@ -55,7 +57,7 @@ type FeatureStatements struct {
 
 // FeatureDatabase provides the store operations that Features needs.
 type FeatureDatabase interface {
-	Database
+	Scheduling
 	RuleChanges
 	Acting
 	operating
@@ -79,6 +81,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements, known: &knownConfidential{}},
 		pauseStore:        pauseStore{db: database, rules: database, sql: pauses, tenants: &statements.TenantStatements},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
+		tickStore:         tickStore{db: database, sql: &statements.ScheduleStatements, keep: &tickMemory{}},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements, once: &statements.OnceStatements},
 		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements, marks: &statements.IDMarkStatements},

@@ -1,6 +1,9 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // InOrder implements the queue of a DB for databases that run one statement at a time. Flush
 // runs the queued statements in order.
@@ -43,7 +46,24 @@ func (o *InOrder) Queue(statement string, args ...any) *int64 {
 
 // QueueEach implements DB.
 func (o *InOrder) QueueEach(scan func(Scanner) error, statement string, args ...any) {
+	if statement == "" {
+		return
+	}
 	o.queue = append(o.queue, func(ctx context.Context) error { return o.Ask(ctx, scan, statement, args...) })
+}
+
+// Must queues a statement that fails unless it hits the given number of rows.
+func (o *InOrder) Must(rows int, statement string, args ...any) {
+	if statement == "" || rows == 0 {
+		return
+	}
+	o.queue = append(o.queue, func(ctx context.Context) error {
+		hit, err := o.Run(ctx, statement, args...)
+		if err == nil && hit != int64(rows) {
+			err = fmt.Errorf("affected %d rows, want %d: %s", hit, rows, statement)
+		}
+		return err
+	})
 }
 
 // Flush implements DB.

@@ -41,3 +41,15 @@ func TestWhatIsQueuedRunsBeforeWhatIsNot(t *testing.T) {
 		t.Errorf("%v ran behind a statement that failed", ran[4:])
 	}
 }
+
+func TestAStatementThatMustHitRowsFailsIfItHitsOthers(t *testing.T) {
+	for hit, fails := range map[int64]bool{2: false, 1: true, 3: true} {
+		queue := InOrder{Run: func(context.Context, string, ...any) (int64, error) { return hit, nil }}
+		queue.Must(2, "update")
+		queue.Must(0, "nothing to do")
+		queue.Must(2, "")
+		if err := queue.Flush(t.Context()); (err != nil) != fails {
+			t.Errorf("%d rows instead of 2: %v", hit, err)
+		}
+	}
+}

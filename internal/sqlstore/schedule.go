@@ -16,7 +16,7 @@ const ScheduleDeleted = "its schedule was deleted"
 // ScanSchedule reads a schedule from the columns id, name, enabled, body, version, created_at,
 // updated_at, due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
 // last_ended_at, skipped, standing, calendar and calendar_seen, followed by the calendar's
-// current version. Columns about the last run are 0 or empty if there is no last run, and
+// current version and whether the schedule was deleted. Columns about the last run are 0 or empty if there is no last run, and
 // columns about the calendar are if there is no calendar. An unreadable body is not an error;
 // the schedule reports it.
 func ScanSchedule(row Scanner) (schedule.Record, error) {
@@ -33,7 +33,7 @@ func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error
 	var last schedule.Fire
 	err = row.Scan(&id, &name, &enabled, &body, &version, &created, &updated, &due, &fireAt,
 		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing,
-		&calendar, &calendarSeen, &calendarVersion)
+		&calendar, &calendarSeen, &calendarVersion, &s.Deleted)
 	if err != nil {
 		return s, err
 	}

@@ -22,6 +22,7 @@ var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 // constants maps names to values that are the same in all stores.
 var constants = map[string]string{
 	"alert_bucket":  strconv.FormatInt(alert.Bucket.Microseconds(), 10),
+	"never":         strconv.FormatInt(Micros(fairlead.Never), 10),
 	"hold_open":     strconv.FormatInt(holdOpen, 10),
 	"once_window":   strconv.FormatInt(fairlead.OnceWindow.Microseconds(), 10),
 	"starts_bucket": strconv.FormatInt(startsBucket.Microseconds(), 10),

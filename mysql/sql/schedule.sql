@@ -32,12 +32,11 @@ update {{schedule}} set alive = null, deleted_at = ?, calendar = null, next_fire
 
 -- name: advance_schedules
 -- Advances schedules that are locked.
--- Inputs: {{rows}} of id, due, fire_at, last_job, last_due, last_trigger,
---   last_number, last_state, last_ended_at, skipped, standing, calendar_seen as
---   JSON, texts in hexadecimal.
+-- Inputs: {{json_rows}} of id, due, fire_at, last_job, last_due, last_trigger,
+--   last_number, last_state, last_ended_at, skipped, standing, calendar_seen.
 -- Output: none.
 -- Locks: the rows.
-update json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+update json_table(_utf8mb4'[{{json_rows}}]', '$[*]' columns (
   id bigint path '$[0]', due bigint path '$[1]', fire_at bigint path '$[2]', last_job bigint path '$[3]',
   last_due bigint path '$[4]', last_trigger varchar(32) path '$[5]', last_number int path '$[6]',
   last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]', standing varchar(800) path '$[10]', calendar_seen bigint path '$[11]')) v
@@ -49,30 +48,45 @@ set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 
 
 -- name: lock_due_schedules
 -- Locks schedules that are due, earliest first.
--- Inputs: {{named}}: a further condition or nothing, now, limit.
--- Output: the columns as schedules, alive.
+-- Inputs: limit, {{except}}: ids of schedules that are left out.
+-- Output: the columns of sqlstore.ScanSchedule.
 -- Locks: rows of schedule; skips what is locked.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
-       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), coalesce(alive, 0)
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), alive is null
 from {{schedule}} force index (next_fire)
-where next_fire <= ? {{named}}
+where next_fire <= {{clock}} and id not in ({{except}})
 order by next_fire, id
 limit ?
 for update skip locked;
 
 -- name: lock_schedules
 -- Locks schedules, deleted ones too.
--- Inputs: {{ids}}, {{wait}}: nothing, or to skip what is locked.
--- Output: the columns as lock_due_schedules.
--- Locks: rows of schedule, in order of id.
+-- Inputs: {{list}} of ids.
+-- Output: as lock_due_schedules.
+-- Locks: rows of schedule, in order of id; skips locked rows.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
-       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), coalesce(alive, 0)
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), alive is null
 from {{schedule}} force index (primary)
-where id in ({{ids}})
+where id in ({{list}})
 order by id
-for update {{wait}};
+for update skip locked;
+
+-- name: lock_schedule
+-- Locks a schedule, a deleted one too.
+-- Inputs: {{list}} of its id.
+-- Output: as lock_due_schedules.
+-- Locks: the row of schedule.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), alive is null
+from {{schedule}} force index (primary)
+where id in ({{list}})
+for update;
+
+-- name: schedule_rows
+-- Nothing: the statements that lock schedules read them.
 
 -- name: schedules
 -- Lists living schedules by name.
@@ -82,7 +96,7 @@ for update {{wait}};
 -- Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
-       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), 1
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), false
 from {{schedule}}
 where alive = 1 and name > ? {{named}}
 order by name
@@ -95,18 +109,22 @@ limit ?;
 -- Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
        last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
-       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), 1
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), false
 from {{schedule}} force index (next_fire)
 where next_fire is not null
 order by next_fire, id
 limit ?;
 
 -- name: next_fire
--- Tells when the next schedule is due.
--- Inputs: {{named}}: a further condition or nothing.
--- Output: time, no row if there is none.
+-- Reads the time until the next schedule is due.
+-- Inputs: {{except}}: ids of schedules that are left out.
+-- Output: microseconds, not negative; no row if there is none.
 -- Locks: none.
-select next_fire from {{schedule}} force index (next_fire) where next_fire is not null {{named}} order by next_fire, id limit 1;
+select greatest(next_fire - {{now}}, 0)
+from {{schedule}} force index (next_fire)
+where next_fire is not null and id not in ({{except}})
+order by next_fire, id
+limit 1;
 
 -- name: open_window
 -- Tells how many open runs there are behind an id, as far as they are looked at
@@ -119,43 +137,53 @@ select count(*), max(id) from (select id from {{open_fire}} force index (primary
 -- name: ended_schedules
 -- Lists schedules of open runs that have ended. The job of one that was deleted
 -- is nowhere.
--- Inputs: id behind which to look, last id, {{named}}: a further condition or
---   nothing, limit.
+-- Inputs: id behind which to look, last id, limit.
 -- Output: schedule.
 -- Locks: none.
 select distinct o.schedule
 from {{open_fire}} o force index (primary)
 left join {{done}} d force index (primary) on d.id = o.id
 left join {{job}} j force index (primary) on j.id = o.id
-where o.id > ? and o.id <= ? and (d.id is not null or j.id is null) {{named}}
+where o.id > ? and o.id <= ? and (d.id is not null or j.id is null)
 limit ?;
 
--- name: lock_open
+-- name: lock_open_fires
 -- Locks the open runs of schedules that are locked: no other transaction reopens one
--- of them from here on.
--- Inputs: {{ids}} of schedules.
--- Output: id, due.
+-- of them from here on. A run that another transaction reopens meanwhile is either seen as
+-- active, or opened again after this transaction commits.
+-- Inputs: {{list}} of schedules.
+-- Output: id, due; without due the server may scan the whole index.
 -- Locks: rows of open_fire.
-select id, due from {{open_fire}} force index (schedule) where schedule in ({{ids}}) for update;
+select id, due from {{open_fire}} force index (schedule) where schedule in ({{list}}) for update;
 
 -- name: open_fires
--- Names the open runs of schedules, for fires.
--- Inputs: {{ids}} of schedules.
+-- A part of fires: names the open runs of schedules.
+-- Inputs: {{list}} of schedules.
 -- Output: columns as fires asks for.
 -- Locks: none.
-select id, schedule, due, cause, number, '' as skip, state from {{open_fire}} force index (schedule) where schedule in ({{ids}});
+select id, schedule, due, cause, number, '' as skip, state from {{open_fire}} force index (schedule) where schedule in ({{list}});
 
 -- name: last_fires
--- Names the runs of a schedule that were meant to run, newest instant first, for
--- fires.
--- Inputs: {{id}} of the schedule, {{limit}}.
--- Output: columns as fires asks for.
+-- Reads of each schedule the run with the newest instant of those that have ended, as the
+-- schedule has learned, and were meant to run.
+-- Inputs: {{list}} of schedules.
+-- Output: as fires.
 -- Locks: none.
-select id, schedule, due, cause, number, skip, '' as state
-from {{fire}} force index (instant)
-where schedule = {{id}} and skip = ''
-order by due desc, source desc
-limit {{limit}};
+select f.id, f.schedule, f.due, f.cause, f.number, f.skip, false,
+       case d.outcome when 1 then 'succeeded' when 2 then 'failed' else 'cancelled' end, d.finished_at
+from (
+  select (select b.id
+          from {{fire}} b force index (instant)
+          straight_join {{done}} e force index (primary) on e.id = b.id
+          left join {{open_fire}} o force index (primary) on o.id = b.id
+          where b.schedule = s.id and b.skip = '' and o.id is null
+          order by b.schedule desc, b.due desc, b.source desc
+          limit 1) as id
+  from {{schedule}} s force index (primary)
+  where s.id in ({{list}}) and s.version >= 0
+) a
+straight_join {{fire}} f force index (primary) on f.id = a.id
+straight_join {{done}} d force index (primary) on d.id = a.id;
 
 -- name: fires_chosen
 -- Names runs, newest first, for fires.
@@ -166,56 +194,58 @@ select id, schedule, due, cause, number, skip, '' as state from {{fire}} force i
 
 -- name: fires
 -- Tells how the jobs of runs stand. What is in none of the places that can be
--- looked up by id alone is ready or parked.
+-- looked up by id alone is ready or parked. If a job was deleted, its run ended as was noted
+-- then. If a job is missing otherwise, its run counts as failed.
 -- Inputs: {{choice}}: a statement that names the runs.
--- Output: id, schedule, due, cause, number, skip, name of the place's table
---   (empty if the job is missing), not_before while it is scheduled, outcome and
---   time of its end, time when it was made, how it ended if its job was deleted.
+-- Output: the columns of sqlstore.ScanFire, in the order in which the jobs were made; ids of
+--   different processes do not tell.
 -- Locks: none.
 select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
+       d.id is null and coalesce(l.not_before, 0) = {{never}},
        case
-         when d.id is not null then 'done'
-         when j.id is null then ''
-         when l.id is not null then 'later'
+         when d.id is not null then case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' when 4 then 'skipped' else '' end
+         when j.id is null then coalesce(nullif(f.state, ''), 'failed')
+         when l.id is not null then 'scheduled'
          when r.id is not null then 'running'
          when w.id is not null then 'waiting'
          when exists (select 1 from {{parked}} p force index (primary)
                       where p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'parked'
          else 'ready'
        end,
-       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0), f.state
+       coalesce(d.finished_at, 0)
 from ({{choice}}) f
 left join {{job}} j force index (primary) on j.id = f.id
 left join {{done}} d force index (primary) on d.id = f.id
 left join {{later}} l force index (primary) on l.id = f.id
 left join {{running}} r force index (primary) on r.id = f.id
-left join {{waiting}} w force index (primary) on w.id = f.id;
+left join {{waiting}} w force index (primary) on w.id = f.id
+order by coalesce(j.created_at, 0), f.id;
 
 -- name: newest_instants
--- Reads the newest instants of which schedules have runs.
--- Inputs: {{ids}} of schedules.
--- Output: schedule, due; 0 if it has no runs.
+-- Reads the newest instants of which schedules have runs, and the time under the locks.
+-- Inputs: {{list}} of schedules, at least one.
+-- Output: schedule, due; 0 if it has no runs, now.
 -- Locks: none.
-select s.id, coalesce((select f.due from {{fire}} f force index (instant) where f.schedule = s.id order by f.schedule desc, f.due desc limit 1), 0)
+select s.id, coalesce((select f.due from {{fire}} f force index (instant) where f.schedule = s.id order by f.schedule desc, f.due desc limit 1), 0), {{now}}
 from {{schedule}} s force index (primary)
-where s.id in ({{ids}}) and s.version >= 0;
+where s.id in ({{list}}) and s.version >= 0;
 
 -- name: taken_instants
 -- Lists the instants that have runs. Their schedules are locked, so no other transaction
 -- adds such a run.
--- Inputs: {{rows}} of schedule, due as JSON.
+-- Inputs: {{json_rows}} of schedule, due.
 -- Output: schedule, due, whether the run is by the clock or to catch up.
 -- Locks: none.
 select f.schedule, f.due, f.source = 0
-from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (schedule bigint path '$[0]', due bigint path '$[1]')) v
+from json_table(_utf8mb4'[{{json_rows}}]', '$[*]' columns (schedule bigint path '$[0]', due bigint path '$[1]')) v
 straight_join {{fire}} f force index (instant) on f.schedule = v.schedule and f.due = v.due;
 
 -- name: add_fires
 -- Stores runs.
--- Inputs: {{rows}} of all columns.
+-- Inputs: {{rows}} of all columns, and whether the run is queued, which is not needed.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{fire}} (id, schedule, due, source, cause, number, skip) values {{rows}};
+insert into {{fire}} (id, schedule, due, source, cause, number, skip) values {{rows}}(?, ?, ?, ?, ?, ?, ?){{end}};
 
 -- name: add_open_fires
 -- Notes that runs have not ended.
@@ -226,10 +256,18 @@ insert into {{open_fire}} (id, schedule, due, cause, number) values {{rows}};
 
 -- name: close_fires
 -- Notes that open runs, which are locked, have ended.
--- Inputs: {{among}}.
+-- Inputs: {{json_rows}} of id, schedule, state and time of the end, which are not needed.
 -- Output: none.
 -- Locks: rows of open_fire.
-delete o from {{open_fire}} o force index (primary) where {{among}} and schedule >= 0;
+delete o
+from json_table(_utf8mb4'[{{json_rows}}]', '$[*]' columns (id bigint path '$[0]', schedule bigint path '$[1]')) v
+straight_join {{open_fire}} o force index (primary) on o.id = v.id and o.schedule = v.schedule;
+
+-- name: drop_lost_fires
+-- Nothing: drop_fires removes a run with its job.
+
+-- name: see_calendars
+-- Nothing: advance_schedules does it.
 
 -- name: schedule_of_run
 -- Tells whose run a job is. That never changes.
@@ -353,11 +391,11 @@ select name from {{schedule}} force index (calendar) where calendar = ? order by
 -- Finds out which calendars have living schedules that were computed with another
 -- version. Each costs two look-ups.
 -- Inputs: smallest version, limit.
--- Output: name, version, id of such a schedule or 0, in the order of versions.
+-- Output: version, id of such a schedule or 0, name, in the order of versions.
 -- Locks: none.
-select c.name, c.version, coalesce(
+select c.version, coalesce(
          (select s.id from {{schedule}} s force index (calendar_seen) where s.calendar = c.name and s.calendar_seen < c.version limit 1),
-         (select s.id from {{schedule}} s force index (calendar_seen) where s.calendar = c.name and s.calendar_seen > c.version limit 1), 0)
+         (select s.id from {{schedule}} s force index (calendar_seen) where s.calendar = c.name and s.calendar_seen > c.version limit 1), 0), c.name
 from {{calendar}} c force index (version)
 where c.version >= ?
 order by c.version
@@ -365,12 +403,12 @@ limit ?;
 
 -- name: outdated_schedules
 -- Lists living schedules that were computed with another version of their calendar.
--- Inputs: name, version, limit, all of them again.
+-- Inputs: name, version, limit.
 -- Output: id.
 -- Locks: none.
-(select id from {{schedule}} force index (calendar_seen) where calendar = ? and calendar_seen < ? limit ?)
+(select id from {{schedule}} force index (calendar_seen) where calendar = ?1 and calendar_seen < ?2 limit ?3)
 union all
-(select id from {{schedule}} force index (calendar_seen) where calendar = ? and calendar_seen > ? limit ?);
+(select id from {{schedule}} force index (calendar_seen) where calendar = ?1 and calendar_seen > ?2 limit ?3);
 
 -- name: calendars
 -- Lists all calendars by name.
@@ -379,9 +417,11 @@ union all
 -- Locks: none.
 select name, body, version from {{calendar}} order by name;
 
--- name: named_calendars
--- Finds calendars by name.
--- Inputs: {{list}} of names.
+-- name: calendars_of
+-- Reads the calendars that schedules name.
+-- Inputs: {{list}} of ids of schedules.
 -- Output: the columns.
 -- Locks: none.
-select name, body, version from {{calendar}} where name in ({{list}});
+select c.name, c.body, c.version
+from (select distinct calendar from {{schedule}} force index (primary) where id in ({{list}}) and calendar is not null) n
+straight_join {{calendar}} c force index (primary) on c.name = n.calendar;

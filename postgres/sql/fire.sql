@@ -59,14 +59,17 @@ cross join lateral (
         '') end as state, coalesce(d.finished_at, 0) as ended_at
 ) p;
 
+-- name: lock_open_fires
+-- Nothing: a transaction that opens a run again locks its schedule before.
+
 -- name: open_fires
 -- The open runs of schedules, as their jobs stand. One whose job was deleted stands as
 -- was noted then; one whose job is missing otherwise has failed.
--- Inputs: $1 schedules, $2 the time that never comes.
+-- Inputs: $1 schedules.
 -- Output: what ScanFire in internal/sqlstore reads, oldest first.
 -- Locks: none.
 select f.job, f.schedule, f.due, f.trigger, f.number, f.skip,
-       o.queued and coalesce((select not_before from {{later}} where id = f.job) = $2::bigint, false),
+       o.queued and coalesce((select not_before from {{later}} where id = f.job) = {{never}}, false),
        coalesce(nullif(p.state, ''), nullif(o.state, ''), 'failed'), p.ended_at
 from {{open_fire}} o
 cross join lateral (select * from {{fire}} where job = o.job offset 0) f
@@ -215,13 +218,12 @@ from unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
 where o.schedule = any (array[a.schedule]) and o.job = a.job;
 
 -- name: newest_instants
--- The newest instants of which schedules have runs.
--- Inputs: $1 schedules.
--- Output: schedule, due; none of those without runs.
+-- The newest instants of which schedules have runs, and the time under the locks.
+-- Inputs: $1 schedules, at least one.
+-- Output: schedule, due or 0 if it has no runs, now.
 -- Locks: none.
-select a.schedule, f.due
-from unnest($1::bigint[]) as a (schedule)
-cross join lateral (select due from {{fire}} where schedule = a.schedule order by due desc limit 1) f;
+select a.schedule, coalesce((select due from {{fire}} where schedule = a.schedule order by due desc limit 1), 0), (select {{now}})
+from unnest($1::bigint[]) as a (schedule);
 
 -- name: taken_instants
 -- Which instants have runs. Their schedules are locked, so that no other transaction
@@ -235,15 +237,18 @@ cross join lateral (select source = 0 as shared from {{fire}} where schedule = a
 
 -- name: add_fires
 -- Stores runs. Those that were not skipped are open.
--- Inputs, in step: $1 jobs, $2 schedules, $3 due, $4 sources, $5 numbers,
---   $6 triggers, $7 skips, $8 whether they are queued.
+-- Inputs, in step: $1 jobs, $2 schedules, $3 due, $4 sources, $5 triggers,
+--   $6 numbers, $7 skips, $8 whether they are queued.
 -- Locks: inserted rows.
 with stored as (
-    insert into {{fire}} (job, schedule, due, source, number, trigger, skip)
-    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::text[], $7::text[])
+    insert into {{fire}} (job, schedule, due, source, trigger, number, skip)
+    select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $7::text[])
 )
 insert into {{open_fire}} (schedule, job, queued, gone)
 select schedule, job, queued, false from unnest($2::bigint[], $1::bigint[], $7::text[], $8::bool[]) as a (schedule, job, skip, queued) where skip = '';
+
+-- name: add_open_fires
+-- Nothing: add_fires does it.
 
 -- name: record_runs
 -- Stores jobs that have ended without having been run.
@@ -273,28 +278,31 @@ select {{verdict}} from changed where lanes is not null;
 -- name: close_fires
 -- Notes that runs have ended. Of those whose jobs were removed nothing stays. A job that is
 -- removed at the same time is still visible to the statement, but its run is marked as gone.
--- Inputs, in step: $1 schedules, $2 jobs.
+-- Inputs, in step: $1 jobs, $2 schedules; $3 states and $4 ends are not needed.
 -- Locks: the removed rows.
 with closed as materialized (
     delete from {{open_fire}} o
-    using unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
+    using unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) as a (job, schedule, state, ended_at)
     where o.schedule = any (array[a.schedule]) and o.job = a.job
     returning o.job, o.gone
 )
 delete from {{fire}} where job = any (array(select job from closed c where c.gone or (select true from {{job}} where id = c.job) is null));
 
+-- name: drop_lost_fires
+-- Nothing: close_fires does it.
+
 -- name: advance_schedules
 -- Notes how far schedules have come.
 -- Inputs, in step: $1 ids, locked; $2 due, $3 fire_at; of the last run $4 job,
---   $5 due, $6 ended_at, $7 number, $8 trigger, $9 state; $10 skipped,
---   $11 standing.
+--   $5 due, $6 trigger, $7 number, $8 state, $9 ended_at; $10 skipped, $11 standing,
+--   $12 versions of calendars, which see_calendars stores.
 -- Locks: their cursors.
 update {{cursor}} k
 set due = a.due, fire_at = a.fire_at, last_job = a.last_job, last_due = a.last_due, last_ended_at = a.last_ended_at,
     last_number = a.last_number, last_trigger = a.last_trigger, last_state = a.last_state, skipped = a.skipped,
     standing = a.standing
-from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::bool[], $11::text[])
-    as a (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, last_trigger, last_state, skipped, standing)
+from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::int[], $8::text[], $9::bigint[], $10::bool[], $11::text[], $12::bigint[])
+    as a (schedule, due, fire_at, last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, calendar_seen)
 where k.schedule = any (array[a.schedule]);
 
 -- name: lock_fire

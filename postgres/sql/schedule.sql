@@ -18,20 +18,20 @@ select id from stored;
 
 -- name: lock_schedule
 -- Lets no other transaction decide about a schedule.
--- Inputs: $1 id.
--- Output: to be ignored.
+-- Inputs: $1 the id, in an array.
+-- Output: the id, if there is such a schedule, deleted or not.
 -- Locks: its cursor; waits for a transaction that decides about it.
-select schedule from {{cursor}} where schedule = $1::bigint for update;
+select schedule from {{cursor}} where schedule = any ($1::bigint[]) for update;
 
 -- name: schedule_rows
 -- Schedules as they stand. It is a statement of its own after those that lock
 -- their cursors: its snapshot shows what was declared before.
 -- Inputs: $1 ids.
--- Output: what ScanSchedule in internal/sqlstore reads, lane, deleted_at.
+-- Output: what ScanSchedule in internal/sqlstore reads.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
        k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing,
-       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.lane, s.deleted_at
+       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.deleted_at <> 0
 from unnest($1::bigint[]) as a (id)
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k;
@@ -69,7 +69,7 @@ update {{cursor}} set enabled = false where schedule = $1::bigint;
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
        k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing,
-       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.lane, s.deleted_at
+       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.deleted_at <> 0
 from ({{choice}}) a
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k
@@ -182,16 +182,16 @@ update {{calendar}} set body = $1::json, version = $2::bigint where name = $3::t
 -- Locks: none.
 select name from {{schedule}} where calendar = $1::text and calendar <> '' and deleted_at = 0 limit 1;
 
--- name: outdated_schedules
+-- name: outdated_calendars
 -- Living schedules that were computed with another version of their calendar than
 -- it has. Each calendar costs two look-ups while it has none. The order is that of
 -- the index: without it a planner whose statistics are older than a change of the
 -- calendar expects that all schedules match, and reads them one by one.
 -- Inputs: $1 smallest version, $2 so many calendars, $3 at most so many schedules of
 --   each.
--- Output: version, id of a schedule or 0, in the order of versions.
+-- Output: version, id of a schedule or 0, name, in the order of versions.
 -- Locks: none.
-select c.version, coalesce(s.id, 0)
+select c.version, coalesce(s.id, 0), c.name
 from (select name, version from {{calendar}} where version >= $1::bigint order by version limit $2::int) c
 left join lateral (
     (select id from {{schedule}}
@@ -202,6 +202,9 @@ left join lateral (
 ) s on true
 order by c.version
 limit $2::int + $3::int;
+
+-- name: outdated_schedules
+-- Nothing: outdated_calendars finds all of them.
 
 -- name: see_calendars
 -- Notes with which versions of their calendars schedules were computed.

@@ -12,13 +12,16 @@ left join {{done}} d on d.id = f.job
 where f.open = 1 and (d.id is not null or j.id is null)
 limit 0 + ?;
 
+-- name: lock_open_fires
+-- Nothing: there is one writer.
+
 -- name: open_fires
 -- Reads the open runs of schedules as their jobs stand. Those whose job was
 -- deleted stand as was noted then, those whose job is missing otherwise have failed;
 -- neither have an end.
--- Inputs: the time that never comes, schedules as a JSON array.
+-- Inputs: schedules as a JSON array.
 -- Output: the columns of sqlstore.ScanFire, in order of job.  Locks: none.
-select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = ?,
+select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = {{never}},
        case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
             when u.id is not null then 'running' when w.id is not null then 'waiting'
             else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' when 4 then 'skipped'
@@ -37,9 +40,9 @@ order by f.job;
 
 -- name: fires
 -- Reads runs as their jobs stand. The conditions on f are put behind it.
--- Inputs: the time that never comes.
+-- Inputs: none.
 -- Output: the columns of sqlstore.ScanFire.  Locks: none.
-select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = ?,
+select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = {{never}},
        case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
             when u.id is not null then 'running' when w.id is not null then 'waiting'
             else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 4 then 'skipped' else 'cancelled' end end,
@@ -66,39 +69,43 @@ cross join {{fire}} f on f.job = (
   limit 1);
 
 -- name: newest_instants
--- Reads the newest instants of which schedules have runs.
--- Inputs: schedules as a JSON array.  Output: schedule, due; none of those without runs.
--- Locks: none.
-select v.value, f.due
-from json_each(?) v
-cross join {{fire}} f on f.job = (select job from {{fire}} where schedule = v.value order by due desc limit 1);
+-- Reads the newest instants of which schedules have runs, and the time.
+-- Inputs: schedules as a JSON array, at least one.  Output: schedule, due; 0 if it has no
+-- runs, now.  Locks: none.
+select v.value, coalesce((select due from {{fire}} where schedule = v.value order by due desc limit 1), 0), {{now}}
+from json_each(?1) v;
 
 -- name: taken_instants
 -- Finds instants that have runs.
--- Inputs: pairs of schedule and due as a JSON array.
+-- Inputs: {{rows}} of schedule and due.
 -- Output: schedule, due, whether the run is by the clock or to catch up.  Locks: none.
 select f.schedule, f.due, f.source = 0
-from json_each(?) v
+from json_each({{rows}}) v
 cross join {{fire}} f on f.schedule = v.value ->> 0 and f.due = v.value ->> 1;
 
 -- name: add_fires
--- Stores runs.
--- Inputs: the columns of each, in order, as a JSON array of arrays.  Output: none.
--- Locks: the writer's.
+-- Stores runs. A skip is not news for its schedule; the end of any other run is, also if its
+-- job was refused.
+-- Inputs: {{rows}} of job, schedule, due, source, trigger, number, skip and whether it is
+-- queued.  Output: none.  Locks: the writer's.
 insert into {{fire}} (job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at)
-select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
-from json_each(?);
+select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 6 = '',
+       case value ->> 6 when '' then '' else 'skipped' end, case value ->> 6 when '' then 0 else {{now}} end
+from json_each({{rows}});
+
+-- name: add_open_fires
+-- Nothing: add_fires does it.
 
 -- name: close_fires
 -- Notes that schedules have learned of the ends of runs.
--- Inputs: job, state and ended_at of each as a JSON array of arrays.  Output: none.
+-- Inputs: {{rows}} of job, schedule, state and ended_at.  Output: none.
 -- Locks: the writer's.
 update {{fire}} set open = 0, queued = 0, state = v.state, ended_at = v.ended_at
-from (select value ->> 0 as job, value ->> 1 as state, value ->> 2 as ended_at from json_each(?)) v
+from (select value ->> 0 as job, value ->> 2 as state, value ->> 3 as ended_at from json_each({{rows}})) v
 where {{fire}}.job = v.job;
 
--- name: drop_fires
--- Removes runs whose jobs are gone.
+-- name: drop_lost_fires
+-- Removes runs whose jobs are gone, after close_fires.
 -- Inputs: jobs as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{fire}} where job in (select value from json_each(?));
 
