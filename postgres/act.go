@@ -39,6 +39,7 @@ type jobTx struct {
 	store *Store
 	fresh []*newJobs
 	begun time.Time // when the first of them were made
+	freed []int64   // gates where recalled jobs had places
 	done  effects   // of what was done to other jobs
 }
 
@@ -57,13 +58,18 @@ func (t *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	for i := range fresh.ids {
 		fresh.ids[i] = blocks[i/idBlock] + int64(i%idBlock)
 	}
+	fresh.setIDs()
+	t.add(fresh)
+	return nil
+}
+
+// add queues the statement that stores jobs.
+func (t *jobTx) add(fresh *newJobs) {
 	if t.begun.IsZero() {
 		t.begun = time.Now()
 	}
 	t.fresh = append(t.fresh, fresh)
-	fresh.setIDs()
 	t.queue = append(t.queue, fresh.plainCall(t.store))
-	return nil
 }
 
 // tell wakes nodes that may run the jobs, once all is committed.
@@ -72,6 +78,7 @@ func (t *jobTx) tell(ctx context.Context) {
 		t.store.announce(fresh, time.Since(t.begun))
 		t.store.admit(ctx, fresh.gates())
 	}
+	t.store.admit(ctx, t.freed)
 	if t.later {
 		t.store.notifier.later()
 	}

@@ -25,6 +25,9 @@ func (d database) Act(ctx context.Context, verb string, subject sqlstore.Subject
 	return err == nil, err
 }
 
+// refusal is an error that the function returned although the transaction can go on.
+type refusal struct{ err error }
+
 // actOrRefuse undoes all of f if it fails. If no statement failed, the transaction that others share
 // goes on, and the refusal is part of the answer.
 func (t *txn) actOrRefuse(f func(ctx context.Context, tx sqlstore.JobTx) error) (refusal, error) {

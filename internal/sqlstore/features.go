@@ -12,6 +12,7 @@ type Features struct {
 	alertStore
 	bulkStore
 	batchStore
+	conductStore
 	sweepStore
 	steerStore
 	sweepLogStore
@@ -40,6 +41,7 @@ type FeatureStatements struct {
 	AlertStatements
 	BulkStatements
 	BatchStatements
+	ConductStatements
 	SweepStatements
 	SteerStatements
 	SweepLogStatements
@@ -60,6 +62,7 @@ type FeatureDatabase interface {
 	Acting
 	operating
 	BatchDialect
+	ConductDialect
 	SweepDialect
 	usageSource
 	explainSource
@@ -82,6 +85,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements, once: &statements.OnceStatements},
 		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements, marks: &statements.IDMarkStatements},
+		conductStore:      conductStore{db: database, acting: database, dialect: database, batches: &statements.BatchStatements, sql: &statements.ConductStatements},
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore:     sweepLogStore{db: database, sql: &statements.SweepLogStatements},
