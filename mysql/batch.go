@@ -17,7 +17,7 @@ import (
 func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.Filter) (batches []batch.Record, err error) {
 	var now int64
 	err = db.Each(ctx, sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
-		return sqlstore.ScanBatch(extraColumns{row, []any{&now}})
+		return sqlstore.ScanBatch(sqlstore.LongerRow(row, &now))
 	}), d.Store.chosenBatches(filter))
 	if err == nil {
 		err = d.Store.countRunning(ctx, db, batches, sqlstore.Time(now))

@@ -32,7 +32,7 @@ func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.
 	err = db.Each(ctx, sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
 		var told bool
 		var seen batch.Seen
-		b, err := sqlstore.ScanBatch(longerRow{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
+		b, err := sqlstore.ScanBatch(sqlstore.LongerRow(row, &told, &seen.Forward, &seen.Retry, &seen.Undo))
 		if told {
 			seen = b.Seen
 		}

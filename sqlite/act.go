@@ -25,7 +25,7 @@ func (d database) Act(ctx context.Context, verb string, subject sqlstore.Subject
 	return err == nil, err
 }
 
-// refusal is an error that the function returned although the transaction can go on.
+// refusal is an error of a function after which the transaction continues.
 type refusal struct{ err error }
 
 // actOrRefuse undoes all of f if it fails. If no statement failed, the transaction that others share

@@ -57,7 +57,7 @@ func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.
 // scanRunning reads a batch and counts those of its tasks that run.
 func scanRunning(row sqlstore.Scanner) (batch.Record, error) {
 	var counts []byte
-	b, err := sqlstore.ScanBatch(withRest{row, []any{&counts}})
+	b, err := sqlstore.ScanBatch(sqlstore.LongerRow(row, &counts))
 	if err != nil {
 		return b, err
 	}

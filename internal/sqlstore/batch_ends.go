@@ -16,7 +16,7 @@ func rangeOf(c *batch.Chunk) taskRange { return taskRange{c.First, c.Last()} }
 // TaskSpan is a range of task IDs whose ends a transaction reads.
 type TaskSpan struct {
 	First, Last int64
-	Out         []int64 // tasks whose ends are not counted yet; nil: read all ends of the range
+	Out         []int64 // tasks without a counted end; nil selects the whole range
 }
 
 // expect records chunks whose ends the caller will probably read next, one chunk after the

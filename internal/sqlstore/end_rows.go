@@ -16,7 +16,7 @@ type EndRows struct {
 // endMemo is what the memo table contains about an ended job.
 type endMemo struct {
 	memo     []byte
-	released bool // one of its runs was released after its handler had begun
+	released bool // a run of the job was released after its handler had begun
 }
 
 // AddEnd adds an end from the columns id, fence, outcome, attempt, failures, crashes, reason
