@@ -75,6 +75,9 @@ type jobTx struct {
 	t *txn
 }
 
+// Clock returns the time at which the function began, under the write lock.
+func (j *jobTx) Clock() int64 { return j.t.now }
+
 // Enqueue implements sqlstore.JobTx.
 func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := j.Flush(ctx); err != nil {

@@ -28,9 +28,8 @@ select id, name, type, queue, tenant, created_at, body, status, (select losses f
 select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
 
 -- name: batch_clock
--- Reads the clock, which a transaction of the writer has read under its lock.
--- Inputs: id.  Output: the time, whether there is such a batch.  Locks: none.
-select {{now}}, exists (select 1 from {{batch}} where id = ?1);
+-- Empty: a transaction of the writer knows the time.
+-- Inputs: none.  Output: none.  Locks: none.
 
 -- name: batches
 -- Reads batches with how many of their jobs run. Only chunks with tasks that are out
