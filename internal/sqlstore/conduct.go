@@ -32,8 +32,8 @@ type ConductDialect interface {
 	QueueEnds(db DB, spans []TaskSpan, into *EndRows)
 }
 
-// ownClock is a JobTx that already holds the lock of its subject and knows the time: that of
-// SQLite, whose lock is the file's. A subject that it does not find does not exist.
+// ownClock is a JobTx of SQLite: it holds the write lock of the file from the beginning and
+// knows the time. A batch that it does not find does not exist.
 type ownClock interface{ Clock() int64 }
 
 // conductStore reads batches and acts on them.

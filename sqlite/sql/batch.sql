@@ -28,7 +28,7 @@ select id, name, type, queue, tenant, created_at, body, status, (select losses f
 select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
 
 -- name: batch_clock
--- Empty: a transaction of the writer knows the time.
+-- This statement is empty, because a transaction of the writer knows the time.
 -- Inputs: none.  Output: none.  Locks: none.
 
 -- name: batches
