@@ -2,58 +2,28 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// batchRow is what is stored of a batch as JSON.
-type batchRow struct {
-	body, status []byte
-}
-
-func newBatchRow(b *batch.Record) (row batchRow, err error) {
-	if row.body, err = sqlstore.EncodeBatch(&b.Batch); err != nil {
-		return row, err
-	}
-	row.status, err = sqlstore.EncodeBatchStatus(b)
-	return row, err
-}
-
-// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
-// between stores, because it specifies which index the filter uses.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	var batches []batch.Record
+// ReadBatches implements sqlstore.ConductDialect. The tasks that run are counted by further
+// statements, because MariaDB cannot join a subquery for each batch that was chosen.
+func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.Filter) (batches []batch.Record, err error) {
 	var now int64
-	collect := sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
-		return sqlstore.ScanBatch(atATime{row, &now})
-	})
-	err := each(ctx, s.db, func(row *sql.Rows) error { return collect(row) }, s.chosenBatches(filter))
+	err = db.Each(ctx, sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
+		return sqlstore.ScanBatch(sqlstore.LongerRow(row, &now))
+	}), d.Store.chosenBatches(filter))
 	if err == nil {
-		err = s.countRunning(ctx, batches, sqlstore.Time(now))
+		err = d.Store.countRunning(ctx, db, batches, sqlstore.Time(now))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("batches: %w", err)
-	}
-	return batches, nil
+	return batches, err
 }
-
-// atATime is a row that ends with when it was read.
-type atATime struct {
-	sqlstore.Scanner
-	now *int64
-}
-
-// Scan reads the columns that are asked for, and the time.
-func (r atATime) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.now)...) }
 
 // chosenBatches is the statement for a filter.
 func (s *Store) chosenBatches(filter batch.Filter) string {
@@ -110,7 +80,7 @@ type releasedRange struct {
 }
 
 // countRunning counts those tasks of batches as running that are, or that they tell of.
-func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now time.Time) error {
+func (s *Store) countRunning(ctx context.Context, db sqlstore.DB, batches []batch.Record, now time.Time) error {
 	var ids []int64
 	seen := map[int64]*batch.Seen{}
 	for i := range batches {
@@ -124,7 +94,7 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 	}
 	var ranges []releasedRange
 	for list := range idChunks(ids) {
-		err := each(ctx, s.db, func(row *sql.Rows) error {
+		err := db.Each(ctx, func(row sqlstore.Scanner) error {
 			var r releasedRange
 			err := row.Scan(&r.batch, &r.kind, &r.first, &r.last)
 			ranges = append(ranges, r)
@@ -135,7 +105,7 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 		}
 	}
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
-		if err := s.countIn(ctx, chunk, seen); err != nil {
+		if err := s.countIn(ctx, db, chunk, seen); err != nil {
 			return err
 		}
 	}
@@ -147,13 +117,19 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 	return nil
 }
 
-func (s *Store) countIn(ctx context.Context, ranges []releasedRange, seen map[int64]*batch.Seen) error {
+func (s *Store) countIn(ctx context.Context, db sqlstore.DB, ranges []releasedRange, seen map[int64]*batch.Seen) error {
 	all := make([]idRange, len(ranges))
 	for i, r := range ranges {
 		all[i] = r.idRange
 	}
 	var running []int64
-	if err := each(ctx, s.db, collect(&running), fill(s.sql.RunningAmong, "among", within(all))); err != nil {
+	err := db.Each(ctx, func(row sqlstore.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		running = append(running, id)
+		return err
+	}, fill(s.sql.RunningAmong, "among", within(all)))
+	if err != nil {
 		return err
 	}
 	slices.Sort(running)
@@ -178,4 +154,29 @@ func within(ranges []idRange) string {
 // SetAside implements sqlstore.BatchDialect. Ids come from the store's own connections.
 func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
 	return d.Store.ids.Run(ctx, n)
+}
+
+// TaskCache implements sqlstore.ConductDialect.
+func (d database) TaskCache() *sqlstore.TaskCache { return &d.Store.tasks }
+
+// Release implements sqlstore.ConductDialect.
+func (database) Release(ctx context.Context, tx sqlstore.JobTx, jobs []*fairlead.Job) error {
+	j := tx.(*jobTx)
+	if err := j.Flush(ctx); err != nil {
+		return err
+	}
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	return j.t.enqueue(ctx, jobs, ids)
+}
+
+// Recall implements sqlstore.ConductDialect.
+func (database) Recall(ctx context.Context, tx sqlstore.JobTx, first, last int64) ([]int64, error) {
+	j := tx.(*jobTx)
+	if err := j.Flush(ctx); err != nil {
+		return nil, err
+	}
+	return j.t.recall(ctx, first, last)
 }

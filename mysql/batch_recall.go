@@ -10,24 +10,24 @@ import (
 
 // recall removes jobs of a range that have never been started, and tells which
 // these were. What others have locked is left.
-func (c *lockedBatch) recall(ctx context.Context, first, last int64) ([]int64, error) {
+func (t *txn) recall(ctx context.Context, first, last int64) ([]int64, error) {
 	jobs := map[int64]*placed{}
-	err := c.each(ctx, func(row *sql.Rows) error {
+	err := t.each(ctx, func(row *sql.Rows) error {
 		p := &placed{}
 		err := row.Scan(&p.id, &p.lane, &p.turn, &p.startBy, &p.gate)
 		jobs[p.id] = p
 		return err
-	}, c.sql.LockJobRange, first, last)
+	}, t.sql.LockJobRange, first, last)
 	if err != nil {
 		return nil, err
 	}
-	for _, lock := range []func(context.Context, map[int64]*placed) error{c.lockScheduled, c.lockAllParked, c.lockRegular, c.lockSuspects} {
+	for _, lock := range []func(context.Context, map[int64]*placed) error{t.lockScheduled, t.lockAllParked, t.lockRegular, t.lockSuspects} {
 		if err := lock(ctx, jobs); err != nil {
 			return nil, err
 		}
 	}
 	var begun []int64
-	if err := c.each(ctx, collect(&begun), c.sql.BegunBetween, first, last); err != nil {
+	if err := t.each(ctx, collect(&begun), t.sql.BegunBetween, first, last); err != nil {
 		return nil, err
 	}
 	for _, id := range begun {
@@ -40,7 +40,7 @@ func (c *lockedBatch) recall(ctx context.Context, first, last int64) ([]int64, e
 		}
 	}
 	slices.Sort(ids)
-	if err := c.remove(ctx, jobs, ids); err != nil {
+	if err := t.removeRecalled(ctx, jobs, ids); err != nil {
 		return nil, err
 	}
 	return ids, nil
@@ -70,51 +70,51 @@ func found(jobs map[int64]*placed, state fairlead.State, solo int64) func(*sql.R
 	}
 }
 
-func (c *lockedBatch) lockScheduled(ctx context.Context, jobs map[int64]*placed) error {
+func (t *txn) lockScheduled(ctx context.Context, jobs map[int64]*placed) error {
 	var ids []int64
 	for _, p := range unplaced(jobs) {
 		ids = append(ids, p.id)
 	}
-	return c.eachOf(ctx, found(jobs, fairlead.Scheduled, 0), c.sql.RecallLater, ids)
+	return t.eachOf(ctx, found(jobs, fairlead.Scheduled, 0), t.sql.RecallLater, ids)
 }
 
-func (c *lockedBatch) lockAllParked(ctx context.Context, jobs map[int64]*placed) error {
+func (t *txn) lockAllParked(ctx context.Context, jobs map[int64]*placed) error {
 	gated := slices.DeleteFunc(unplaced(jobs), func(p *placed) bool { return p.gate == 0 })
 	for chunk := range slices.Chunk(gated, chunkTuples) {
 		var keys tuples
 		for _, p := range chunk {
 			keys.add().ints(p.gate, p.turn, p.startBy, p.id).end()
 		}
-		if err := c.eachRows(ctx, found(jobs, fairlead.Parked, 0), c.sql.RecallParked, &keys); err != nil {
+		if err := t.eachRows(ctx, found(jobs, fairlead.Parked, 0), t.sql.RecallParked, &keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *lockedBatch) lockRegular(ctx context.Context, jobs map[int64]*placed) error {
-	return c.lockAllReady(ctx, jobs, 0)
+func (t *txn) lockRegular(ctx context.Context, jobs map[int64]*placed) error {
+	return t.lockAllReady(ctx, jobs, 0)
 }
 
-func (c *lockedBatch) lockSuspects(ctx context.Context, jobs map[int64]*placed) error {
-	return c.lockAllReady(ctx, jobs, 1)
+func (t *txn) lockSuspects(ctx context.Context, jobs map[int64]*placed) error {
+	return t.lockAllReady(ctx, jobs, 1)
 }
 
-func (c *lockedBatch) lockAllReady(ctx context.Context, jobs map[int64]*placed, solo int64) error {
+func (t *txn) lockAllReady(ctx context.Context, jobs map[int64]*placed, solo int64) error {
 	for chunk := range slices.Chunk(unplaced(jobs), chunkTuples) {
 		var keys tuples
 		for _, p := range chunk {
 			keys.add().ints(int64(p.lane), solo, p.turn, p.startBy, p.id).end()
 		}
-		if err := c.eachRows(ctx, found(jobs, fairlead.Ready, solo), c.sql.RecallReady, &keys); err != nil {
+		if err := t.eachRows(ctx, found(jobs, fairlead.Ready, solo), t.sql.RecallReady, &keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove removes jobs whose places are locked, with all that is known of them.
-func (c *lockedBatch) remove(ctx context.Context, jobs map[int64]*placed, ids []int64) error {
+// removeRecalled removes jobs whose places are locked, with all that is known of them.
+func (t *txn) removeRecalled(ctx context.Context, jobs map[int64]*placed, ids []int64) error {
 	var scheduled []int64
 	var parked []*placed
 	var places []place
@@ -134,13 +134,13 @@ func (c *lockedBatch) remove(ctx context.Context, jobs map[int64]*placed, ids []
 			places = append(places, place{p.gate, id})
 		}
 	}
-	left, err := c.execIDs(ctx, c.sql.LeaveLater, scheduled)
+	left, err := t.execIDs(ctx, t.sql.LeaveLater, scheduled)
 	if err := checkHits(len(scheduled), left, err); err != nil {
 		return err
 	}
 	left = 0
 	for solo := range ready {
-		hit, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", decimal(solo)), &ready[solo])
+		hit, err := t.execRows(ctx, fill(t.sql.LeaveReady, "solo", decimal(solo)), &ready[solo])
 		if err != nil {
 			return err
 		}
@@ -149,15 +149,15 @@ func (c *lockedBatch) remove(ctx context.Context, jobs map[int64]*placed, ids []
 	if err := checkHits(waiting, left, nil); err != nil {
 		return err
 	}
-	if err := c.leaveParked(ctx, parked); err != nil {
+	if err := t.leaveParked(ctx, parked); err != nil {
 		return err
 	}
 	var free gateSet
-	if err := c.vacate(ctx, places, &free); err != nil {
+	if err := t.vacate(ctx, places, &free); err != nil {
 		return err
 	}
-	if err := c.post(ctx, free); err != nil {
+	if err := t.post(ctx, free); err != nil {
 		return err
 	}
-	return c.forget(ctx, ids)
+	return t.forget(ctx, ids)
 }

@@ -32,7 +32,7 @@ func (s *Store) checkpoint(ctx context.Context, c *sweep.Checkpoint) (sweep.Orde
 	found := false
 	err := each(ctx, s.db, func(row *sql.Rows) (err error) {
 		found = true
-		sw, err = sqlstore.ScanSweep(extraColumns{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &done, &abandoned}})
+		sw, err = sqlstore.ScanSweep(sqlstore.LongerRow(row, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &done, &abandoned))
 		return err
 	}, s.sql.Orders, c.Sweep, c.Number, c.Sweep, c.Number, c.Sweep, c.Number, c.Job)
 	if err != nil {
@@ -86,15 +86,6 @@ func (s *Store) whyNotKept(ctx context.Context, c *sweep.Checkpoint) error {
 	}
 	return sqlstore.BehindMark(c)
 }
-
-// extraColumns is a row with more columns than are asked for.
-type extraColumns struct {
-	row  sqlstore.Scanner
-	more []any
-}
-
-// Scan reads the columns that are asked for, and the others.
-func (r extraColumns) Scan(into ...any) error { return r.row.Scan(append(into, r.more...)...) }
 
 // orNull is bytes as an argument, null if there are none.
 func orNull[T ~[]byte](value T) any {

@@ -1,57 +1,20 @@
 package mysql
 
 import (
-	"cmp"
-	"context"
-	"database/sql"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// addChunk adds a chunk to the tuples of statements that store chunks.
-func addChunk(into *tuples, batch int64, p *batch.Chunk) error {
-	marks, err := sqlstore.EncodeMarks(&p.Marks)
-	if err != nil {
-		return fmt.Errorf("encode marks of chunk %d: %w", p.Number, err)
+// ChosenChunks implements sqlstore.ConductDialect. The filter becomes part of the text, which
+// says which index it uses.
+func (d database) ChosenChunks(batchID int64, filter batch.ChunkFilter, known sqlstore.List[int64]) (string, []any) {
+	if len(known) == 0 {
+		known = sqlstore.List[int64]{0} // which no chunk has: a list must not be empty
 	}
-	into.add().ints(batch, int64(p.Number), int64(p.Pass)).str(string(p.Kind)).
-		ints(p.First, int64(p.Size), int64(p.Held), int64(p.Out)).blob(marks).end()
-	return nil
-}
-
-// Chunks returns the matching chunks of a batch, ordered by number. Unlike most queries, it
-// is not shared between stores, because it specifies which index the filter uses.
-func (s *Store) Chunks(ctx context.Context, batch int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	chunks, err := s.readChunks(ctx, s.db, batch, filter, nil)
-	if err != nil {
-		return nil, fmt.Errorf("chunks: %w", err)
-	}
-	return chunks, nil
-}
-
-// readChunks reads chunks. The tasks of some are known already, by the first ID.
-func (s *Store) readChunks(ctx context.Context, q querier, it int64, filter batch.ChunkFilter, known map[int64][]batch.ChunkTask) (chunks []batch.Chunk, err error) {
-	firsts := []int64{0} // which no chunk has: a list must not be empty
-	for first := range known {
-		firsts = append(firsts, first)
-	}
-	err = each(ctx, q, func(row *sql.Rows) error {
-		chunk, err := sqlstore.ScanChunk(row, filter.Tasks)
-		if filter.Tasks && chunk.Tasks == nil {
-			chunk.Tasks = known[chunk.First]
-		}
-		chunks = append(chunks, chunk)
-		return err
-	}, fill(s.chosenChunks(it, filter), "known", idList(firsts)))
-	slices.SortFunc(chunks, func(a, b batch.Chunk) int { return cmp.Compare(a.Number, b.Number) })
-	return chunks, err
+	return fill(d.Store.chosenChunks(batchID, filter), "known", idList(known)), nil
 }
 
 // chosenChunks is the statement for a filter.

@@ -19,7 +19,7 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 	statements := map[string]string{
 		"lock_batch":      marks(s.sql.TryBatch, "1"),
 		"share_batch":     marks(s.sql.ShareBatch, "1"),
-		"batch_exists":    marks(s.sql.BatchExists, "1"),
+		"batch_clock":     marks(s.sql.BatchClock, "1"),
 		"keep_batch":      marks(s.sql.KeepBatch, "1", "1", "1", "'x'", "'{}'", "'{}'", "1"),
 		"out_ranges":      fill(s.sql.OutRanges, "ids", list),
 		"running_among":   fill(s.sql.RunningAmong, "among", condition),
@@ -31,7 +31,7 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"out_parts":       marks(s.sql.OutChunks, "1", "9"),
 		"sweep_of":        marks(s.sql.SweepOf, "1"),
 		"known_jobs":      marks(s.sql.KnownJobs, "1", "9"),
-		"running_between": marks(s.sql.RunningBetween, "1", "9", "1", "9"),
+		"running_between": strings.NewReplacer("?1", "1", "?2", "9").Replace(s.sql.RunningBetween),
 		"job_range":       marks(s.sql.LockJobRange, "1", "9"),
 		"recall_later":    fill(s.sql.RecallLater, "ids", list),
 		"recall_ready":    fill(s.sql.RecallReady, "rows", string(keys.text)),

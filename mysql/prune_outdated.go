@@ -103,7 +103,7 @@ func (t *txn) uncounted(ctx context.Context, jobs []int64) (map[int64]int64, err
 	}
 	first, last := slices.Min(jobs)-batch.ChunkSize+1, slices.Max(jobs)
 	err := t.each(ctx, func(row *sql.Rows) error {
-		p, err := sqlstore.ScanChunk(row, false)
+		p, err := sqlstore.ScanChunk(row)
 		if err != nil {
 			return err
 		}

@@ -199,13 +199,9 @@ type statements struct {
 
 	ShareCalendar string `sql:"share_calendar"`
 
-	TryBatch        string `sql:"try_batch"`
-	BatchExists     string `sql:"batch_exists"`
-	KeepBatch       string `sql:"keep_batch"`
 	Batches         string `sql:"batches"`
 	OutRanges       string `sql:"out_ranges"`
 	RunningAmong    string `sql:"running_among"`
-	SaveChunks      string `sql:"save_chunks"`
 	Chunks          string `sql:"chunks"`
 	ChunksWithTasks string `sql:"chunks_with_tasks"`
 	ChunksHeld      string `sql:"chunks_held"`
@@ -213,8 +209,6 @@ type statements struct {
 	ChunksOfAll     string `sql:"chunks_of_all"`
 	Ends            string `sql:"ends"`
 	Memos           string `sql:"memos"`
-	KnownJobs       string `sql:"known_jobs"`
-	RunningBetween  string `sql:"running_between"`
 	LockJobRange    string `sql:"lock_job_range"`
 	BegunBetween    string `sql:"begun_between"`
 	RecallLater     string `sql:"recall_later"`

@@ -50,6 +50,7 @@ type jobTx struct {
 	store *Store
 	fresh []*newJobs
 	begun time.Time // when the first of them were made
+	freed []int64   // gates where recalled jobs had places
 	done  effects   // of what was done to other jobs
 }
 
@@ -68,13 +69,18 @@ func (t *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	for i := range fresh.ids {
 		fresh.ids[i] = blocks[i/idBlock] + int64(i%idBlock)
 	}
+	fresh.setIDs()
+	t.add(fresh)
+	return nil
+}
+
+// add queues the statement that stores jobs.
+func (t *jobTx) add(fresh *newJobs) {
 	if t.begun.IsZero() {
 		t.begun = time.Now()
 	}
 	t.fresh = append(t.fresh, fresh)
-	fresh.setIDs()
 	t.queue = append(t.queue, fresh.plainCall(t.store))
-	return nil
 }
 
 // tell wakes nodes that may run the jobs, once all is committed.
@@ -83,6 +89,7 @@ func (t *jobTx) tell(ctx context.Context) {
 		t.store.announce(fresh, time.Since(t.begun))
 		t.done.gates = append(t.done.gates, fresh.gates()...)
 	}
+	t.store.admit(ctx, t.freed)
 	if t.later {
 		t.store.notifier.later()
 	}

@@ -2,81 +2,81 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// batchRow is what is stored of a batch as JSON.
-type batchRow struct {
-	body, status []byte
-}
-
-func newBatchRow(b *batch.Record) (row batchRow, err error) {
-	if row.body, err = sqlstore.EncodeBatch(&b.Batch); err != nil {
-		return row, err
-	}
-	row.status, err = sqlstore.EncodeBatchStatus(b)
-	return row, err
-}
-
-// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
-// between stores, because each combination of filters needs a query with a known plan.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
-	text := s.sql.BatchesOfAll
+// ReadBatches implements sqlstore.ConductDialect, in one statement. Each combination of filters
+// needs a statement with a known plan.
+func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.Filter) (batches []batch.Record, err error) {
+	sql := &d.Store.sql
+	text := sql.BatchesOfAll
 	switch {
 	case len(filter.IDs) > 0:
-		text = s.sql.BatchesByID
+		text = sql.BatchesByID
 	case filter.Open:
-		text = s.sql.BatchesOpen
+		text = sql.BatchesOpen
 	case len(filter.Names) > 0:
-		text = s.sql.BatchesByName
+		text = sql.BatchesByName
 	case len(filter.Tenants) > 0:
-		text = s.sql.BatchesByTenant
+		text = sql.BatchesByTenant
 	}
 	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var batches []batch.Record
-	err := s.run(ctx, call{
-		sql: text,
-		args: []any{
-			below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
-			distinct(filter.Types), distinct(filter.Queues), filter.Open, batch.SeenFor.Microseconds(),
-			distinct(filter.Creators), distinct(filter.Envs), distinct(sqlstore.BatchStates(filter)),
-		},
-		restart: func() { batches = nil },
-		each: sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
-			var told bool
-			var seen batch.Seen
-			batch, err := sqlstore.ScanBatch(extraColumns{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
-			if told {
-				seen = batch.Seen
-			}
-			sqlstore.SawRunning(&batch.Batch, seen)
-			return batch, err
-		}),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("batches: %w", err)
-	}
-	return batches, nil
+	err = db.Each(ctx, sqlstore.Collect(ctx, &batches, func(row sqlstore.Scanner) (batch.Record, error) {
+		var told bool
+		var seen batch.Seen
+		b, err := sqlstore.ScanBatch(sqlstore.LongerRow(row, &told, &seen.Forward, &seen.Retry, &seen.Undo))
+		if told {
+			seen = b.Seen
+		}
+		sqlstore.SawRunning(&b.Batch, seen)
+		return b, err
+	}), text, below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
+		distinct(filter.Types), distinct(filter.Queues), filter.Open, batch.SeenFor.Microseconds(),
+		distinct(filter.Creators), distinct(filter.Envs), distinct(sqlstore.BatchStates(filter)))
+	return batches, err
 }
-
-// extraColumns is a row with more columns than are asked for.
-type extraColumns struct {
-	row  sqlstore.Scanner
-	more []any
-}
-
-// Scan reads the columns that are asked for, and the others.
-func (w extraColumns) Scan(into ...any) error { return w.row.Scan(slices.Concat(into, w.more)...) }
 
 // SetAside implements sqlstore.BatchDialect.
 func (d database) SetAside(ctx context.Context, _ sqlstore.DB, n int) (int64, error) {
 	return d.Store.ids.Run(ctx, n)
+}
+
+// TaskCache implements sqlstore.ConductDialect.
+func (d database) TaskCache() *sqlstore.TaskCache { return &d.Store.tasks }
+
+// Release implements sqlstore.ConductDialect. The jobs travel with the next statement that is
+// waited for.
+func (d database) Release(_ context.Context, tx sqlstore.JobTx, jobs []*fairlead.Job) error {
+	fresh := &newJobs{jobs: slices.Clone(jobs), ids: make([]int64, len(jobs))}
+	for i, job := range jobs {
+		fresh.ids[i] = job.ID
+	}
+	if err := d.Store.knowLanesOf(fresh); err != nil {
+		return err
+	}
+	tx.(*jobTx).add(fresh)
+	return nil
+}
+
+// Recall implements sqlstore.ConductDialect.
+func (d database) Recall(ctx context.Context, tx sqlstore.JobTx, first, last int64) ([]int64, error) {
+	t, sql := tx.(*jobTx), &d.Store.sql
+	var ids []int64
+	if err := t.run(ctx, idsCall(&ids, sql.Recall, first, last)); err != nil {
+		return nil, err
+	}
+	if len(ids) > 0 {
+		t.queue = append(t.queue,
+			call{sql: sql.LeaveGates, args: []any{ids, string(deleted)}, each: readGates(&t.freed)},
+			call{sql: sql.Forget, args: []any{ids, ""}})
+	}
+	return ids, nil
 }

@@ -26,7 +26,7 @@ func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Order
 		restart: func() { held, kept = false, false },
 		each: func(row sqlstore.Scanner) (err error) {
 			held = true
-			sw, err = sqlstore.ScanSweep(longerRow{row, []any{&granted.Rate, &granted.InFlight, &granted.Fence, &kept, &done, &abandoned}})
+			sw, err = sqlstore.ScanSweep(sqlstore.LongerRow(row, &granted.Rate, &granted.InFlight, &granted.Fence, &kept, &done, &abandoned))
 			return err
 		},
 	})

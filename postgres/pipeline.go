@@ -34,9 +34,12 @@ func (p *pipeline) do(ctx context.Context, f func(ctx context.Context, db sqlsto
 	return nil
 }
 
-// finish sends the last calls with what ends the transaction.
+// finish sends the last calls with what ends the transaction. Reads have nothing to end.
 func (p *pipeline) finish(ctx context.Context, calls []call) error {
-	return p.send(ctx, append(p.opened(calls), p.end...)...)
+	if calls = append(p.opened(calls), p.end...); len(calls) == 0 {
+		return nil
+	}
+	return p.send(ctx, calls...)
 }
 
 // opened puts what begins the transaction before the first calls.

@@ -12,6 +12,12 @@ import (
 // tripsOf runs a function and returns the statements of each of its round trips.
 func tripsOf(t *testing.T, f func(ctx context.Context, db sqlstore.DB) error) (trips [][]string, err error) {
 	t.Helper()
+	return tripsBetween(t, []call{{sql: "begin"}}, []call{{sql: "commit"}}, f)
+}
+
+// tripsBetween is tripsOf for a transaction that begins and ends with the given statements.
+func tripsBetween(t *testing.T, begin, end []call, f func(ctx context.Context, db sqlstore.DB) error) (trips [][]string, err error) {
+	t.Helper()
 	send := func(name string) func(context.Context, ...call) error {
 		return func(_ context.Context, calls ...call) error {
 			trip := []string{name}
@@ -22,7 +28,7 @@ func tripsOf(t *testing.T, f func(ctx context.Context, db sqlstore.DB) error) (t
 			return nil
 		}
 	}
-	p := &pipeline{send: send("some"), sendAll: send("all"), begin: []call{{sql: "begin"}}, end: []call{{sql: "commit"}}}
+	p := &pipeline{send: send("some"), sendAll: send("all"), begin: begin, end: end}
 	return trips, p.do(t.Context(), f)
 }
 
@@ -48,6 +54,13 @@ func TestBeginTravelsWithTheFirstStatementAndCommitWithTheLast(t *testing.T) {
 	})
 	if want := [][]string{{"some", "begin", "a", "b"}, {"some", "c", "d"}, {"some", "commit"}}; err != nil || !reflect.DeepEqual(trips, want) {
 		t.Errorf("they took %q: %v", trips, err)
+	}
+}
+
+func TestAReadTakesNoRoundTripToEnd(t *testing.T) {
+	trips, err := tripsBetween(t, nil, nil, func(ctx context.Context, db sqlstore.DB) error { return db.Each(ctx, nil, "a") })
+	if want := [][]string{{"some", "a"}}; err != nil || !reflect.DeepEqual(trips, want) {
+		t.Errorf("it took %q: %v", trips, err)
 	}
 }
 

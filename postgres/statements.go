@@ -198,16 +198,12 @@ type statements struct {
 
 	Dwell           string `sql:"dwell"`
 	DwellBriefly    string `sql:"dwell_briefly"`
-	TryBatch        string `sql:"try_batch"`
-	BatchExists     string `sql:"batch_exists"`
-	KeepBatch       string `sql:"keep_batch"`
 	Batches         string `sql:"batches"`
 	BatchesByID     string `sql:"batches_by_id"`
 	BatchesOpen     string `sql:"batches_open"`
 	BatchesByName   string `sql:"batches_by_name"`
 	BatchesByTenant string `sql:"batches_by_tenant"`
 	BatchesOfAll    string `sql:"batches_of_all"`
-	SaveChunks      string `sql:"save_chunks"`
 	Chunks          string `sql:"chunks"`
 	ChunksByNumber  string `sql:"chunks_by_number"`
 	ChunksHeld      string `sql:"chunks_held"`
@@ -217,8 +213,6 @@ type statements struct {
 	EndsOf          string `sql:"ends_of"`
 	MemosBetween    string `sql:"memos_between"`
 	MemosOf         string `sql:"memos_of"`
-	KnownJobs       string `sql:"known_jobs"`
-	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`

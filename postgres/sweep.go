@@ -34,7 +34,7 @@ func (d database) ReadSweeps(ctx context.Context, db sqlstore.DB, filter sweep.F
 	}
 	err = db.Each(ctx, sqlstore.Collect(ctx, &sweeps, func(row sqlstore.Scanner) (sweep.Record, error) {
 		var sums sweep.Progress
-		sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate}})
+		sweep, err := sqlstore.ScanSweep(sqlstore.LongerRow(row, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate))
 		sqlstore.SetSums(&sweep, sums)
 		return sweep, err
 	}), text, below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants))

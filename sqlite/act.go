@@ -25,6 +25,9 @@ func (d database) Act(ctx context.Context, verb string, subject sqlstore.Subject
 	return err == nil, err
 }
 
+// refusal is an error of a function after which the transaction continues.
+type refusal struct{ err error }
+
 // actOrRefuse undoes all of f if it fails. If no statement failed, the transaction that others share
 // goes on, and the refusal is part of the answer.
 func (t *txn) actOrRefuse(f func(ctx context.Context, tx sqlstore.JobTx) error) (refusal, error) {
@@ -71,6 +74,9 @@ type jobTx struct {
 	sqlstore.DB
 	t *txn
 }
+
+// Clock returns the time at which the function began, under the write lock.
+func (j *jobTx) Clock() int64 { return j.t.now }
 
 // Enqueue implements sqlstore.JobTx.
 func (j *jobTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {

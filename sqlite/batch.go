@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -13,45 +14,11 @@ import (
 
 var _ batch.Store = (*Store)(nil)
 
-// encodeBatch is what is declared of a batch, and how it stands.
-func encodeBatch(batch *batch.Record) (body, status string, err error) {
-	declared, err := sqlstore.EncodeBatch(&batch.Batch)
-	if err != nil {
-		return "", "", err
-	}
-	stands, err := sqlstore.EncodeBatchStatus(batch)
-	return string(declared), string(stands), err
-}
-
-// batch reads a batch as it was last acted upon.
-func (t *txn) batch(id int64) (batch batch.Record, losses []batch.Loss, err error) {
-	found := false
-	err = t.each(t.sql.LockBatch, []any{id}, func(row sqlstore.Scanner) (err error) {
-		found = true
-		batch, losses, err = sqlstore.ScanLockedBatch(row)
-		return err
-	})
-	if err == nil && !found {
-		err = sqlstore.NoSuchBatch(id)
-	}
-	return batch, losses, err
-}
-
-// saveBatch keeps what may change of a batch.
-func (t *txn) saveBatch(id int64, batch *batch.Record) error {
-	body, status, err := encodeBatch(batch)
-	if err != nil {
-		return err
-	}
-	return t.must(1, t.sql.SaveBatch, batch.Opened, sqlstore.BatchOpen(batch), sqlstore.Micros(batch.EndedAt), string(batch.State()), body, status, id)
-}
-
-// Batches returns the matching batches, newest first. Unlike most queries, it is not shared
-// between stores. SQLite plans a query before it knows the arguments, so Batches omits
-// conditions that the filter does not need.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
-	var conditions []string
-	var args []any
+// ReadBatches implements sqlstore.ConductDialect, in one statement. SQLite plans a statement
+// before it knows the arguments, so conditions that the filter does not need are left out.
+func (d database) ReadBatches(ctx context.Context, db sqlstore.DB, filter batch.Filter) (batches []batch.Record, err error) {
+	now := db.(*txnDB).t.now
+	conditions, args := []string(nil), []any{now - batch.SeenFor.Microseconds(), now}
 	add := func(condition string, arg ...any) {
 		conditions, args = append(conditions, condition), append(args, arg...)
 	}
@@ -82,27 +49,15 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	if filter.Below > 0 {
 		add("b.id < ?", filter.Below)
 	}
-	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
-	return read(ctx, s, "list batches", func(t *txn) ([]batch.Record, error) {
-		var batches []batch.Record
-		err := t.each(query, append([]any{t.now - batch.SeenFor.Microseconds(), t.now}, args...), sqlstore.Collect(ctx, &batches, scanRunning))
-		return batches, err
-	})
+	query := d.Store.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
+	err = db.Each(ctx, sqlstore.Collect(ctx, &batches, scanRunning), query, args...)
+	return batches, err
 }
-
-// extraColumns scans a column that follows those that others know of.
-type extraColumns struct {
-	sqlstore.Scanner
-	into any
-}
-
-// Scan is part of sqlstore.Scanner.
-func (b extraColumns) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
 
 // scanRunning reads a batch and counts those of its tasks that run.
 func scanRunning(row sqlstore.Scanner) (batch.Record, error) {
 	var counts []byte
-	b, err := sqlstore.ScanBatch(extraColumns{row, &counts})
+	b, err := sqlstore.ScanBatch(sqlstore.LongerRow(row, &counts))
 	if err != nil {
 		return b, err
 	}
@@ -172,4 +127,41 @@ func (database) SetAside(_ context.Context, db sqlstore.DB, n int) (int64, error
 	t := db.(*txnDB).t
 	defer func(wrote bool) { t.wrote = wrote }(t.wrote) // numbers leave nothing to undo
 	return t.next(jobCounter, int64(n))
+}
+
+// TaskCache implements sqlstore.ConductDialect. Nothing is cached: a transaction may read
+// chunks that another call has stored in it, and if it is rolled back, their ids are given out
+// again.
+func (database) TaskCache() *sqlstore.TaskCache { return nil }
+
+// Release implements sqlstore.ConductDialect.
+func (database) Release(ctx context.Context, tx sqlstore.JobTx, jobs []*fairlead.Job) error {
+	j := tx.(*jobTx)
+	if err := j.Flush(ctx); err != nil {
+		return err
+	}
+	fresh := newJobs(jobs)
+	for i, job := range jobs {
+		fresh[i].id = job.ID
+	}
+	_, err := j.t.insert(fresh)
+	return err
+}
+
+// Recall implements sqlstore.ConductDialect.
+func (database) Recall(ctx context.Context, tx sqlstore.JobTx, first, last int64) ([]int64, error) {
+	j := tx.(*jobTx)
+	if err := j.Flush(ctx); err != nil {
+		return nil, err
+	}
+	return j.t.recall(first, last)
+}
+
+// QueueEnds implements sqlstore.ConductDialect, in one statement.
+func (d database) QueueEnds(db sqlstore.DB, spans []sqlstore.TaskSpan, into *sqlstore.EndRows) {
+	ranges := make([][2]int64, len(spans))
+	for i, span := range spans {
+		ranges[i] = [2]int64{span.First, span.Last}
+	}
+	db.QueueEach(into.AddWhole, d.Store.sql.Ends, jsonOf(ranges))
 }

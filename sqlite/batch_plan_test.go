@@ -18,7 +18,7 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	chunks := func(filter batch.ChunkFilter) string {
-		query, _ := s.sql.chunksQuery(1, filter)
+		query, _ := database{s}.ChosenChunks(1, filter, nil)
 		return query
 	}
 	for _, ask := range []struct {
@@ -33,7 +33,7 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 		{"chunks by number", chunks(batch.ChunkFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
 		{"chunks that are removed", s.sql.DropChunks, "autoindex", []any{1, "[1]"}},
 		{"jobs that run", s.sql.RunningBetween, "INTEGER PRIMARY KEY", []any{1, 1}},
-		{"jobs that ended", s.sql.Ends, "INTEGER PRIMARY KEY", []any{1, 1}},
+		{"jobs that ended", s.sql.Ends, "SEARCH d USING INTEGER PRIMARY KEY", []any{"[[1,1]]"}},
 		{"jobs that wait", s.sql.Recallable, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"batches that ended", s.sql.EndedBatches, "batch_ended", []any{`["fail"]`, 1, 1}},
 		{"batches that were never opened", s.sql.UnopenedBatches, "batch_unopened", []any{1, 1}},

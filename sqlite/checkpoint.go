@@ -26,7 +26,7 @@ func (t *txn) checkpoint(c *sweep.Checkpoint) (sweep.Orders, error) {
 	held := false
 	err := t.each(t.sql.Orders, []any{c.Sweep, c.Number, c.Job, c.Fence}, func(row sqlstore.Scanner) (err error) {
 		held = true
-		s, err = sqlstore.ScanSweep(withRest{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &mark}})
+		s, err = sqlstore.ScanSweep(sqlstore.LongerRow(row, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &mark))
 		return err
 	})
 	if err == nil && !held {
@@ -53,15 +53,6 @@ func (t *txn) checkpoint(c *sweep.Checkpoint) (sweep.Orders, error) {
 	_, err = t.one(t.sql.BudgetUsed, []any{c.Sweep}, &done, &abandoned)
 	return sqlstore.OrdersOf(&s, granted.For(c.Fence), done, abandoned), err
 }
-
-// withRest scans columns that follow those that others know of.
-type withRest struct {
-	sqlstore.Scanner
-	rest []any
-}
-
-// Scan is part of sqlstore.Scanner.
-func (w withRest) Scan(into ...any) error { return w.Scanner.Scan(append(into, w.rest...)...) }
 
 // blob is bytes as an argument, null if there are none.
 func blob(value []byte) any {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -9,32 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Chunks returns the matching chunks of a batch, ordered by number. Unlike most queries, it is
-// not shared between stores. SQLite plans a query before it knows the arguments, so Chunks
-// omits conditions that the filter does not need.
-func (s *Store) Chunks(ctx context.Context, b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
-	return read(ctx, s, "list chunks", func(t *txn) ([]batch.Chunk, error) { return t.chunks(b, filter) })
-}
-
-func (t *txn) chunks(b int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
-	query, args := t.sql.chunksQuery(b, filter)
-	var chunks []batch.Chunk
-	err := t.each(query, args, func(row sqlstore.Scanner) error {
-		chunk, err := sqlstore.ScanChunk(row, filter.Tasks)
-		chunks = append(chunks, chunk)
-		return err
-	})
-	return chunks, err
-}
-
-// chunksQuery reads the chunks that match. Its conditions are worded as those of the
-// indexes are.
-func (s *statements) chunksQuery(batch int64, filter batch.ChunkFilter) (query string, args []any) {
-	query = s.Chunks
+// ChosenChunks implements sqlstore.ConductDialect. SQLite plans a statement before it knows
+// the arguments, so conditions that the filter does not need are left out. They are worded as
+// those of the indexes are.
+func (d database) ChosenChunks(batchID int64, filter batch.ChunkFilter, _ sqlstore.List[int64]) (query string, args []any) {
+	query = d.Store.sql.Chunks
 	if filter.Tasks {
-		query = s.ChunksTasks
+		query = d.Store.sql.ChunksTasks
 	}
-	conditions, args := []string{"p.batch = ?"}, []any{batch}
+	conditions, args := []string{"p.batch = ?"}, []any{batchID}
 	add := func(condition string, arg ...any) {
 		conditions, args = append(conditions, condition), append(args, arg...)
 	}

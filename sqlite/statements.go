@@ -127,15 +127,11 @@ type statements struct {
 	NoteDeleted    string `sql:"note_deleted"`
 
 	Batches         string `sql:"batches"`
-	SaveBatch       string `sql:"save_batch"`
 	EndedBatches    string `sql:"ended_batches"`
 	UnopenedBatches string `sql:"unopened_batches"`
 	Chunks          string `sql:"chunks"`
 	ChunksTasks     string `sql:"chunks_tasks"`
-	SaveChunk       string `sql:"save_chunk"`
 	Ends            string `sql:"ends"`
-	Known           string `sql:"known"`
-	RunningBetween  string `sql:"running_between"`
 	Recallable      string `sql:"recallable"`
 	LeaveReadyMany  string `sql:"leave_ready_many"`
 	Sweeps          string `sql:"sweeps"`

@@ -93,7 +93,6 @@ type Store struct {
 	reads      *preparedReads
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
-	batchLocks batchLocks
 	acting     acting // calls of Act
 	listener   *listener
 	close      func() error

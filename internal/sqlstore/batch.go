@@ -143,16 +143,11 @@ func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered, Lost: m.Lost})
 }
 
-// ScanChunk reads a chunk from the columns batch, number, pass, kind, first, size, held, out
-// and marks, followed by the chunk's tasks if tasks is true. If the tasks are null, the
-// chunk's Tasks stay nil.
-func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
+// ScanChunk reads a chunk from the columns batch, number, pass, kind, first, size, held, out,
+// marks and tasks. If the tasks are null, the chunk's Tasks stay nil.
+func ScanChunk(row Scanner) (p batch.Chunk, err error) {
 	var marks, work []byte
-	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
-	if tasks {
-		into = append(into, &work)
-	}
-	if err := row.Scan(into...); err != nil {
+	if err := row.Scan(&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks, &work); err != nil {
 		return p, err
 	}
 	var m chunkMarks
@@ -164,7 +159,7 @@ func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 		p.States[i] = batch.Mark(m.States[i])
 	}
 	p.Ended, p.Before, p.Doubt, p.Unremembered, p.Lost = m.Ended, m.Before, m.Doubt, m.Unremembered, m.Lost
-	if !tasks || work == nil {
+	if work == nil {
 		return p, nil
 	}
 	if err := json.Unmarshal(work, &p.Tasks); err != nil {

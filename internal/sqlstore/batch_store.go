@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// BatchDialect implements the batch operations that differ between databases.
+// BatchDialect implements what differs between databases when a batch is stored.
 type BatchDialect interface {
 	// SetAside reserves n consecutive job IDs and returns the first. It must be called
 	// before the first statement of a transaction, because it may reserve the IDs over

@@ -6,7 +6,7 @@
 //
 // Features that are not performance-critical are implemented here, on Database and DB, and
 // embedded by the stores as Features: tokens, the audit log, secrets, pauses, calendars,
-// alerts, tenants, usage, explanations. Their statements are fields of structs that the
+// alerts, batches, sweeps, tenants, usage, explanations. Their statements are fields of structs that the
 // stores embed in their own, so that names and arguments match. The SQL is in sql/*.sql of
 // each store, and documents the locks it takes. Code that claims, settles and stores jobs
 // is written separately for each database.

@@ -13,6 +13,7 @@ type Features struct {
 	alertStore
 	bulkStore
 	batchStore
+	conductStore
 	sweepStore
 	steerStore
 	sweepLogStore
@@ -42,6 +43,7 @@ type FeatureStatements struct {
 	AlertStatements
 	BulkStatements
 	BatchStatements
+	ConductStatements
 	SweepStatements
 	SteerStatements
 	SweepLogStatements
@@ -62,6 +64,7 @@ type FeatureDatabase interface {
 	Acting
 	operating
 	BatchDialect
+	ConductDialect
 	SweepDialect
 	usageSource
 	explainSource
@@ -85,6 +88,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
 		bulkStore:         bulkStore{db: database, acting: database, sql: &statements.BulkStatements, audit: &statements.AuditStatements, once: &statements.OnceStatements},
 		batchStore:        batchStore{db: database, dialect: database, sql: &statements.BatchStatements, marks: &statements.IDMarkStatements},
+		conductStore:      conductStore{db: database, acting: database, dialect: database, batches: &statements.BatchStatements, sql: &statements.ConductStatements},
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore:     sweepLogStore{db: database, sql: &statements.SweepLogStatements},

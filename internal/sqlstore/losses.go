@@ -41,7 +41,7 @@ func AddLoss(raw []byte, loss batch.Loss) ([]byte, error) {
 // losses.
 func ScanLockedBatch(row Scanner) (b batch.Record, losses []batch.Loss, err error) {
 	var raw []byte
-	if b, err = ScanBatch(withLosses{row, &raw}); err == nil {
+	if b, err = ScanBatch(LongerRow(row, &raw)); err == nil {
 		losses, err = ParseLosses(raw)
 	}
 	return b, losses, err
@@ -52,11 +52,3 @@ func scanLockedBatch(row Scanner) (batch.Record, error) {
 	b, _, err := ScanLockedBatch(row)
 	return b, err
 }
-
-// withLosses scans a row with one additional column.
-type withLosses struct {
-	row Scanner
-	raw *[]byte
-}
-
-func (w withLosses) Scan(into ...any) error { return w.row.Scan(append(into, w.raw)...) }

@@ -2,9 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -44,33 +41,18 @@ type SteerStatements struct {
 
 // Steer runs act on a sweep under its lock.
 func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
-	if wait {
-		ctx = MayWait(ctx)
-	}
-	locked := false
-	began, err := s.acting.Act(ctx, "steer", Subject{"sweep", id}, wait, func(ctx context.Context, db JobTx) error {
-		tx := &sweepTx{db: db, sql: s.sql, sweep: id}
+	return actLocked(ctx, s.acting, "steer", Subject{"sweep", id}, wait, func(ctx context.Context, locked lockedTx) (bool, error) {
+		tx := &sweepTx{lockedTx: locked, sql: s.sql, sweep: id}
 		before, err := tx.lock(ctx, wait)
-		locked = before != nil
-		if err != nil || !locked {
-			return err
+		if err != nil || before == nil {
+			return false, err
 		}
 		after := *before
-		if err := act(ctx, &after, tx); err != nil {
-			if tx.broken {
-				return err
-			}
-			return Refusal{err}
+		if err := tx.outcome(act(ctx, &after, tx)); err != nil {
+			return true, err
 		}
-		if tx.failed != nil { // regardless of act's result
-			return tx.failed
-		}
-		return tx.keep(before, &after)
+		return true, tx.keep(before, &after)
 	})
-	if refusal := (Refusal{}); errors.As(err, &refusal) {
-		err = refusal.Err // with act's message
-	}
-	return err == nil && began && locked, err // after an error, the function may still be running
 }
 
 // Shards returns the shards of a sweep.
@@ -80,12 +62,9 @@ func (s *steerStore) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, er
 
 // sweepTx is a transaction that steers a sweep. It implements sweep.Tx.
 type sweepTx struct {
-	db     JobTx
-	sql    *SteerStatements
-	sweep  int64
-	now    int64 // the database's clock, read under the lock
-	failed error // reason why the transaction cannot commit
-	broken bool  // a statement failed
+	lockedTx
+	sql   *SteerStatements
+	sweep int64
 }
 
 var _ sweep.Tx = (*sweepTx)(nil)
@@ -124,27 +103,6 @@ func (t *sweepTx) keep(before, after *sweep.Record) error {
 	t.db.Queue(t.sql.KeepSweep, string(row.State), row.Version, JSON(row.Status), body, t.sweep)
 	return nil
 }
-
-// refuse records why the transaction cannot commit.
-func (t *sweepTx) refuse(verb string, err error) error {
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("%s: %w", verb, err)
-	if t.failed == nil {
-		t.failed = err
-	}
-	return err
-}
-
-// fail records a failed statement, after which the transaction cannot commit.
-func (t *sweepTx) fail(verb string, err error) error {
-	t.broken = t.broken || err != nil
-	return t.refuse(verb, err)
-}
-
-// Now implements sweep.Tx.
-func (t *sweepTx) Now() time.Time { return Time(t.now) }
 
 // Enqueue implements sweep.Tx.
 func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {

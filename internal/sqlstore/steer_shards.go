@@ -7,15 +7,6 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// longerRow is a row with additional columns that its reader does not know.
-type longerRow struct {
-	Scanner
-	rest []any
-}
-
-// Scan reads the requested columns and the additional ones.
-func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
-
 // Shards implements sweep.Tx. It reads shards and jobs in one statement: a shard ends
 // before its job, and must not appear to be without a job.
 func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
@@ -23,7 +14,7 @@ func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, 
 	var states []fairlead.State
 	err := t.db.Each(ctx, func(row Scanner) error {
 		var state fairlead.State
-		shard, err := ScanShard(longerRow{row, []any{&state}})
+		shard, err := ScanShard(LongerRow(row, &state))
 		shards, states = append(shards, shard), append(states, state)
 		return err
 	}, t.sql.ShardsAndStates, t.sweep)

@@ -13,7 +13,7 @@ const (
 )
 
 // TaskCache caches the tasks of chunks. The tasks of a chunk never change, and a batch that
-// releases them gradually would otherwise read them each time.
+// releases them gradually would otherwise read them each time. A nil TaskCache caches nothing.
 type TaskCache struct {
 	mu     sync.Mutex
 	chunks map[int64][]batch.ChunkTask // by the first ID of the chunk
@@ -24,6 +24,9 @@ type TaskCache struct {
 // Known returns the cached tasks. The map's keys are the chunks' first task IDs. Callers must
 // not modify the tasks.
 func (c *TaskCache) Known() map[int64][]batch.ChunkTask {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.chunks)
@@ -39,6 +42,9 @@ func (c *TaskCache) Forget() {
 // Keep caches the last few of the given chunks. The chunks must have been read with their
 // tasks.
 func (c *TaskCache) Keep(chunks []batch.Chunk) {
+	if c == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.chunks == nil {

@@ -34,19 +34,19 @@ select id, name, type, queue, tenant, created_at, body, status, (select losses f
 -- Locks: the row of batch, shared.
 select id from {{batch}} force index (primary) where id = ? lock in share mode;
 
--- name: batch_exists
--- Reports whether a batch exists.
+-- name: batch_clock
+-- Follows lock_batch or try_batch: reads the clock under the lock.
 -- Inputs: id.
--- Output: id, if there is.
+-- Output: the time, whether there is such a batch.
 -- Locks: none.
-select id from {{batch}} force index (primary) where id = ?;
+select {{now}}, exists (select 1 from {{batch}} force index (primary) where id = ?);
 
 -- name: keep_batch
 -- Keeps what was changed of a batch that is locked.
--- Inputs: ended_at, opened, open, state, status, body, id.
+-- Inputs: ended_at, opened, open, state, status, body or null, id.
 -- Output: none.
 -- Locks: the row.
-update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = ? where id = ?;
+update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = coalesce(?, body) where id = ?;
 
 -- name: batches
 -- Lists batches, newest first.
@@ -91,12 +91,12 @@ insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, ma
 insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
 -- name: save_chunks
--- Keeps how the tasks of chunks stand. The chunks are there: what else is said of them
--- is ignored.
--- Inputs: {{rows}} as add_parts.
+-- Keeps how the tasks of chunks stand. The chunks are there: their other columns, which an
+-- insert has to name, are ignored.
+-- Inputs: {{rows}} of batch, number, held, out_, marks.
 -- Output: none.
 -- Locks: the rows of chunk.
-insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}}
+insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}}(?, ?, 0, '', 0, 0, ?, ?, ?){{end}}
 on duplicate key update held = values(held), out_ = values(out_), marks = values(marks);
 
 -- name: pass_chunks
@@ -127,16 +127,16 @@ straight_join {{part_task}} t force index (primary) on t.batch = ? and t.number 
 -- name: chunks
 -- Reads chunks of a batch.
 -- Inputs: {{batch_id}}, {{chosen}}: a query of their numbers.
--- Output: batch, number, pass, kind, first_job, size, held, out_, marks.
+-- Output: the columns of sqlstore.ScanChunk; tasks is null.
 -- Locks: none.
-select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, null
 from ({{chosen}}) n
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number;
 
 -- name: chunks_with_tasks
 -- The same with what their tasks have to do.
 -- Inputs: as chunks, and {{known}}: first jobs of chunks whose tasks are known.
--- Output: as chunks, and tasks; null if they are known.
+-- Output: as chunks; tasks is null only if they are known.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, t.tasks
 from ({{chosen}}) n
@@ -188,11 +188,11 @@ select id, memo, released from {{memo}} force index (primary) where {{among}} an
 
 -- name: running_between
 -- Counts the jobs of a range of ids that run or wait.
--- Inputs: first id, last id, twice.
+-- Inputs: first id, last id.
 -- Output: how many.
 -- Locks: none.
-select (select count(*) from {{running}} force index (primary) where id between ? and ?)
-     + (select count(*) from {{waiting}} force index (primary) where id between ? and ?);
+select (select count(*) from {{running}} force index (primary) where id between ?1 and ?2)
+     + (select count(*) from {{waiting}} force index (primary) where id between ?1 and ?2);
 
 -- name: known_jobs
 -- Tells which ids of a range are those of jobs.

@@ -100,9 +100,9 @@ for update skip locked;
 -- Parts of open batches with tasks that are out, of which the first has an id of a
 -- range.
 -- Inputs: first id, last id.
--- Output: what ScanPart in internal/sqlstore reads, without tasks.
+-- Output: what ScanChunk in internal/sqlstore reads; tasks is null.
 -- Locks: none.
-select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, null
 from {{part}} p force index (beginning)
 straight_join {{batch}} b force index (primary) on b.id = p.batch
 where p.any_out = 1 and p.first_job >= ? and p.first_job <= ? and b.open = 1;

@@ -44,21 +44,21 @@ select id, name, type, queue, tenant, created_at, body, status, (select losses f
 -- As lock_batch, but it does not wait: there is no output if another transaction has the lock.
 select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = $1::bigint for no key update skip locked;
 
--- name: batch_exists
--- Reports whether a batch exists.
+-- name: batch_clock
+-- Follows lock_batch or try_batch: reads the clock under the lock.
 -- Inputs: $1 id.
--- Output: a row, if there is one.
+-- Output: the time, whether there is such a batch.
 -- Locks: none.
-select true from {{batch}} where id = $1::bigint;
+select {{now}}, exists (select from {{batch}} where id = $1::bigint);
 
 -- name: keep_batch
 -- Keeps what was changed of a batch.
--- Inputs: $1 id, locked, $2 ended_at or 0, $3 opened, $4 open, $5 state, $6 status,
---   $7 body, null if it is as it was.
+-- Inputs: $1 ended_at or 0, $2 opened, $3 open, $4 state, $5 status, $6 body, null if it
+--   is as it was, $7 id, locked.
 -- Locks: the batch.
 update {{batch}}
-set ended_at = $2::bigint, opened = $3::bool, open = $4::bool, state = $5::text, status = $6::json, body = coalesce($7::json, body)
-where id = $1::bigint;
+set ended_at = $1::bigint, opened = $2::bool, open = $3::bool, state = $4::text, status = $5::json, body = coalesce($6::json, body)
+where id = $7::bigint;
 
 -- name: batches
 -- Lists batches, newest first, with how many of their jobs run.
@@ -188,11 +188,11 @@ delete from {{part_task}} where batch = $1::bigint and number = any ($2::int[]);
 
 -- name: save_chunks
 -- Keeps how the tasks of chunks stand.
--- Inputs: $1 batch, locked; in step: $2 numbers, $3 held, $4 out, $5 marks.
+-- Inputs, in step: $1 batches, locked, $2 numbers, $3 held, $4 out, $5 marks.
 -- Locks: the chunks.
 update {{part}} p set held = n.held, out_ = n.out_, marks = n.marks
-from unnest($2::int[], $3::int[], $4::int[], $5::json[]) as n (number, held, out_, marks)
-where p.batch = $1::bigint and p.number = any (array[n.number]);
+from unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::json[]) as n (batch, number, held, out_, marks)
+where p.batch = any (array[n.batch]) and p.number = any (array[n.number]);
 
 -- name: chunks
 -- Parts of a batch, in the order of their numbers.
@@ -200,7 +200,7 @@ where p.batch = $1::bigint and p.number = any (array[n.number]);
 --   all, $4 kinds, $5 numbers or null, $6 whether only such with tasks that are held,
 --   $7 the same of such that are out, $8 whether to read the tasks, $9 first jobs of
 --   chunks whose tasks are known.
--- Output: what ScanPart in internal/sqlstore reads; tasks is null if they are known
+-- Output: what ScanChunk in internal/sqlstore reads; tasks is null if they are known
 --   or not asked for.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks,
@@ -246,9 +246,9 @@ order by batch, number limit $3::int;
 -- name: ends_between
 -- The ends of jobs of some ranges of ids.
 -- Inputs, in step: $1 first ids, $2 last ids.
--- Output: id, fence, outcome, attempt, failures, crashes, reason or null, finished_at.
+-- Output: id, fence, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
 -- Locks: none.
-select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
+select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
 cross join lateral (select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
 
@@ -256,7 +256,7 @@ cross join lateral (select id, fence, outcome, attempt, failures, crashes, reaso
 -- The ends of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as ends_between.
-select id, fence, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
+select id, fence, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} where id = any ($1::bigint[]);
 
 -- name: memos_between
 -- The memos of jobs of some ranges of ids.

@@ -23,6 +23,14 @@ select id from {{batch}} where id = ?;
 -- Inputs: id.  Output: the columns of sqlstore.ScanLockedBatch.  Locks: none.
 select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
 
+-- name: try_batch
+-- As lock_batch.
+select id, name, type, queue, tenant, created_at, body, status, (select losses from {{server}} where id = 1) from {{batch}} where id = ?;
+
+-- name: batch_clock
+-- This statement is empty, because a transaction of the writer knows the time.
+-- Inputs: none.  Output: none.  Locks: none.
+
 -- name: batches
 -- Reads batches with how many of their jobs run. Only chunks with tasks that are out
 -- are looked at, and none where Seen tells it. The conditions are put behind it.
@@ -39,11 +47,11 @@ select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status,
           group by p.kind) k) end
 from {{batch}} b;
 
--- name: save_batch
+-- name: keep_batch
 -- Keeps what was changed of a batch.
--- Inputs: opened, open, ended_at, state, body, status, id.  Output: none.
+-- Inputs: ended_at, opened, open, state, status, body or null, id.  Output: none.
 -- Locks: the writer's.
-update {{batch}} set opened = ?, open = ?, ended_at = ?, state = ?, body = ?, status = ? where id = ?;
+update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = coalesce(?, body) where id = ?;
 
 -- name: ended_batches
 -- Lists batches that completed in one of some states before a time.
@@ -89,19 +97,19 @@ insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
 -- name: chunks
 -- Reads chunks. The conditions are put behind it.
--- Inputs: none.  Output: the columns of sqlstore.ScanPart.  Locks: none.
-select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks from {{part}} p;
+-- Inputs: none.  Output: the columns of sqlstore.ScanChunk; tasks is null.  Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks, null from {{part}} p;
 
 -- name: chunks_tasks
 -- Reads chunks with their tasks. The conditions are put behind it.
--- Inputs: none.  Output: the columns of sqlstore.ScanPart, tasks.  Locks: none.
+-- Inputs: none.  Output: the columns of sqlstore.ScanChunk.  Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks, k.tasks
 from {{part}} p cross join {{part_task}} k on k.batch = p.batch and k.number = p.number;
 
--- name: save_chunk
+-- name: save_chunks
 -- Keeps how the tasks of a chunk stand.
--- Inputs: held, out, marks, batch, number.  Output: none.  Locks: the writer's.
-update {{part}} set held = ?, out = ?, marks = ? where batch = ? and number = ?;
+-- Inputs: batch, number, held, out, marks.  Output: none.  Locks: the writer's.
+update {{part}} set held = ?3, out = ?4, marks = ?5 where batch = ?1 and number = ?2;
 
 -- name: drop_chunk_tasks
 -- Removes what the tasks of chunks have to do.
@@ -114,17 +122,15 @@ delete from {{part_task}} where batch = ? and number in (select value from json_
 delete from {{part}} where batch = ? and number in (select value from json_each(?));
 
 -- name: ends
--- Lists the jobs of a range of ids that are final.
--- Inputs: first id, last id.  Output: id, fence, outcome, attempt, failures, crashes, reason,
--- finished_at, memo, whether a run was released after its handler had begun, in order.
--- Locks: none.
+-- Lists the jobs of some ranges of ids that are final.
+-- Inputs: first and last ids, as a JSON array of pairs.  Output: the columns of
+-- sqlstore.EndRows.AddWhole.  Locks: none.
 select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo, coalesce(m.released, 0)
-from {{done}} d
-left join {{memo}} m on m.id = d.id
-where d.id between ? and ?
-order by d.id;
+from json_each(?) r
+cross join {{done}} d on d.id between json_extract(r.value, '$[0]') and json_extract(r.value, '$[1]')
+left join {{memo}} m on m.id = d.id;
 
--- name: known
+-- name: known_jobs
 -- Lists the ids of a range that are those of jobs.
 -- Inputs: first id, last id.  Output: id, in order.  Locks: none.
 select id from {{job}} where id between ? and ? order by id;

@@ -10,22 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// ScanEnd reads an ended job from the columns id, fence, outcome, attempt, failures, crashes,
-// reason, finished_at and memo, followed by whether one of its runs was released.
-func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
-	var outcome int
-	var finished int64
-	var memo []byte
-	if err := row.Scan(&end.ID, &end.Fence, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo, &end.Released); err != nil {
-		return end, err
-	}
-	end.State, end.FinishedAt = StateOf(outcome), Time(finished)
-	if len(memo) > 0 {
-		end.Memo = memo
-	}
-	return end, nil
-}
-
 // VerifyBatches recounts the tasks of each open batch, corrects wrong counts and returns them.
 func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, error) {
 	var drift []driver.Drift
