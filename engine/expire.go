@@ -40,6 +40,8 @@ type findsJobs interface {
 	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
 }
 
+var _ findsJobs = driver.Store(nil)
+
 // tellOverdue calls the listeners that want to hear of missed deadlines, and waits for
 // them.
 func (l *life) tellOverdue(ctx context.Context, overdue []driver.Held) error {

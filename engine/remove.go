@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const (
@@ -21,8 +22,10 @@ const (
 type removesJobs interface {
 	Now(ctx context.Context) (time.Time, error)
 	FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error)
-	DeleteSeen(ctx context.Context, seen *fairlead.Job) error
+	Operate(ctx context.Context, id int64, operation fairlead.Operation) error
 }
+
+var _ removesJobs = driver.Store(nil)
 
 // keepRemoving removes jobs with RemoveFailed that have failed. However a job failed, the
 // store has it as failed first: so none is missed, whatever dies in between.
@@ -67,7 +70,7 @@ func (r *remover) look(ctx context.Context) error {
 			if job.FinishedAt.After(due) {
 				continue
 			}
-			err := r.store.DeleteSeen(ctx, job) // not if it was retried meanwhile
+			err := r.store.Operate(ctx, job.ID, fairlead.Operation{Op: fairlead.OpDelete, Seen: job}) // not if it was retried meanwhile
 			switch {
 			case errors.Is(err, fairlead.ErrConflict):
 				if job.FinishedAt.Before(next) {

@@ -45,6 +45,8 @@ type listsFailures interface {
 	listsNodes
 }
 
+var _ listsFailures = driver.Store(nil)
+
 // newUnattended returns nil if no hook wants to know of failures, or if the store cannot
 // find them.
 func newUnattended(l *life) *unattended {

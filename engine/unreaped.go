@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const (
@@ -54,6 +55,8 @@ func (l *life) mayReap() bool {
 type listsNodes interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 }
+
+var _ listsNodes = driver.Store(nil)
 
 // watchUnreaped complains of jobs that dead nodes have held for long: no node takes
 // them back, or cannot, and none of them runs.

@@ -96,8 +96,8 @@ func postgresBugs() []bug {
 		{
 			Name: "An operation on a schedule does not lock it", Breaks: "An overlap policy sees every earlier run.",
 			File: sql + "schedule.sql",
-			Was:  "select schedule from {{cursor}} where schedule = $1::bigint for update;",
-			Is:   "select schedule from {{cursor}} where schedule = $1::bigint;",
+			Was:  "select schedule from {{cursor}} where schedule = any ($1::bigint[]) for update;",
+			Is:   "select schedule from {{cursor}} where schedule = any ($1::bigint[]);",
 			Pairs: []string{
 				"a due schedule that queues: trigger the schedule × trigger the schedule", "a due schedule that skips: tick × trigger the schedule", "a due schedule: tick × delete the schedule",
 			},
