@@ -2,7 +2,7 @@ package fairlead
 
 import "time"
 
-// An Op is what an Operation does to a job. If the documentation of an Op calls a state a
+// An Op names the change that an Operation makes to a job. If the documentation of an Op calls a state a
 // conflict, Store.Operate returns ErrConflict for a job in that state and changes nothing.
 type Op string
 

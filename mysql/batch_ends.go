@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// endRanges is how many ranges of ids one statement asks for.
+// endRanges is the maximum number of ID ranges in one statement.
 const endRanges = 500
 
 // QueueEnds implements sqlstore.ConductDialect. It reads only ends that are news, as most

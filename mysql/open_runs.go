@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// openWindow is how many open runs one tick looks through. If there are more, the
-// next tick of this process goes on behind them.
+// openWindow is the maximum number of open runs that one tick examines. If there are more,
+// the process's next tick continues after them.
 const openWindow = 4000
 
 // LookAtOpenRuns implements sqlstore.Scheduling.

@@ -14,9 +14,9 @@ const (
 	roundsRest   = 100 * time.Millisecond // between two looks if there are more than that
 )
 
-// rounds is where the next look at open runs goes on. A job that ends does not report
-// that to its schedule, because its own settlement would take longer. There are seldom
-// so many open runs that one look does not reach all of them.
+// rounds holds the position at which the next look at open runs continues. A job that ends
+// does not report that to its schedule, because its own settlement would take longer. One
+// look usually reaches all open runs.
 type rounds struct {
 	window int // zero: roundsWindow
 
@@ -37,7 +37,7 @@ type glance struct {
 	more     bool    // the window ended before the runs did
 }
 
-// most is how many runs a look finds: enough for all schedules that may be taken,
+// most returns the maximum number of runs that a look finds: enough for all schedules that may be taken,
 // unless very many runs of each have ended.
 func (g *glance) most() int { return 4*g.limit + 100 }
 

@@ -152,7 +152,7 @@ func (d *txnDB) ask(_ context.Context, scan func(sqlstore.Scanner) error, statem
 	return d.t.each(text, bound, scan)
 }
 
-// rowsArgument is what {{rows}} becomes: a JSON array of arrays.
+// rowsArgument replaces {{rows}}: a JSON array of arrays.
 const rowsArgument = ":rows"
 
 // withRows makes rows one argument of a statement that contains them as such. They are

@@ -13,7 +13,7 @@ type EndRows struct {
 	memos map[int64]endMemo
 }
 
-// endMemo is what the memo table contains about an ended job.
+// endMemo holds the columns of an ended job's row in the memo table.
 type endMemo struct {
 	memo     []byte
 	released bool // a run of the job was released after its handler had begun

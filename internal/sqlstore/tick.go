@@ -16,7 +16,7 @@ type tickStore struct {
 	keep *tickMemory
 }
 
-// tickMemory is what a process remembers between ticks.
+// tickMemory holds a process's state between ticks.
 type tickMemory struct {
 	heldUp    HeldUp
 	calendars CalendarRounds

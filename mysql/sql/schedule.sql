@@ -222,7 +222,7 @@ left join {{waiting}} w force index (primary) on w.id = f.id
 order by coalesce(j.created_at, 0), f.id;
 
 -- name: newest_instants
--- Reads the newest instants of which schedules have runs, and the time under the locks.
+-- Reads the newest instant with a run of each schedule, and the time under the locks.
 -- Inputs: {{list}} of schedules, at least one.
 -- Output: schedule, due; 0 if it has no runs, now.
 -- Locks: none.

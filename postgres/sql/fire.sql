@@ -218,7 +218,7 @@ from unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
 where o.schedule = any (array[a.schedule]) and o.job = a.job;
 
 -- name: newest_instants
--- The newest instants of which schedules have runs, and the time under the locks.
+-- Reads the newest instant with a run of each schedule, and the time under the locks.
 -- Inputs: $1 schedules, at least one.
 -- Output: schedule, due or 0 if it has no runs, now.
 -- Locks: none.

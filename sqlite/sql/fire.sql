@@ -69,7 +69,7 @@ cross join {{fire}} f on f.job = (
   limit 1);
 
 -- name: newest_instants
--- Reads the newest instants of which schedules have runs, and the time.
+-- Reads the newest instant with a run of each schedule, and the time.
 -- Inputs: schedules as a JSON array, at least one.  Output: schedule, due; 0 if it has no
 -- runs, now.  Locks: none.
 select v.value, coalesce((select due from {{fire}} where schedule = v.value order by due desc limit 1), 0), {{now}}
