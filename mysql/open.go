@@ -88,7 +88,7 @@ func open(url string, options Options) (*Store, error) {
 	config.DialFunc = dial
 	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
-	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
+	if err := sqlstore.LoadStatements(files, sqlstore.MySQL, s.expand, &s.sql); err != nil {
 		return nil, err
 	}
 	s.sql.fillIn()

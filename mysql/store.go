@@ -264,6 +264,8 @@ func (s *Store) expand(name string) string {
 		return "{{" + name + "}}" // filled by every call
 	case "running_sweep":
 		return "{{" + name + "}}" // filled in after all are loaded
+	case "minimum":
+		return "least"
 	case "unless_taken":
 		return unlessTaken
 	case "now":

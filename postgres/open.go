@@ -60,7 +60,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 		return err
 	}
 	expand := expander(s.schema, first.version, s.options)
-	if err := sqlstore.LoadStatements(files, expand, &s.sql); err != nil {
+	if err := sqlstore.LoadStatements(files, sqlstore.PostgreSQL, expand, &s.sql); err != nil {
 		return err
 	}
 	s.sql.fillIn()

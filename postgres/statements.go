@@ -378,6 +378,8 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return now
 		case "begun":
 			return begun
+		case "minimum":
+			return name
 		case "since":
 			return since
 		case "schema":

@@ -103,13 +103,15 @@ func prepare(o Options) (*Store, error) {
 		switch {
 		case name == countingBatch, name == runningSweep:
 			return slot(name)
+		case name == "minimum":
+			return "least"
 		case name == clockArgument, ":"+name == rowsArgument, strings.HasPrefix(name, newArgument):
 			return ":" + name
 		}
 		return `"` + o.Prefix + name + `"`
 	}
 	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes, ByOutcome: " indexed by {{done_by_end}}", FailedLanes: true, ByFailedLane: " indexed by {{done_failed}}", ByID: " not indexed", Join: "cross join", LateOutput: true, Open: "open = 1"}
-	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
+	if err := sqlstore.LoadStatements(files, sqlstore.SQLite, s.tables, &s.sql); err != nil {
 		return nil, err
 	}
 	s.sql.fillIn()

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,7 +113,7 @@ func (p *project) surveySources(a *area) error {
 // surveyStatements finds the mutations of a store's statements, and the places in its code
 // where the statements are used.
 func (p *project) surveyStatements(a *area) error {
-	files, err := statementFiles(os.DirFS(filepath.Join(p.root, a.statements)))
+	files, err := statementFiles(os.DirFS(p.root), a.statements)
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func (p *project) surveyStatements(a *area) error {
 			text := files[file][name]
 			for _, d := range damages(text) {
 				p.places = append(p.places, &place{
-					number: p.next(), area: a, file: path.Join(a.statements, file), in: name, kind: d.kind, text: shortened(d.text),
+					number: p.next(), area: a, file: file, in: name, kind: d.kind, text: shortened(d.text),
 					statement: &active.Replacement{Was: text, Is: d.is}, reachedBy: usedBy(name, files, used),
 				})
 			}
@@ -136,16 +135,18 @@ func (p *project) surveyStatements(a *area) error {
 	return nil
 }
 
-// statementFiles reads the statements of each file.
-func statementFiles(store fs.FS) (map[string]map[string]string, error) {
-	names, err := fs.Glob(store, "sql/*.sql")
-	if err != nil {
-		return nil, err
-	}
+// statementFiles reads the statements of each file of a store, and the common ones.
+func statementFiles(root fs.FS, store string) (map[string]map[string]string, error) {
 	files := map[string]map[string]string{}
-	for _, name := range names {
-		if files[name], err = sqlstore.ReadStatements(store, name); err != nil {
+	for _, directory := range []string{store, "internal/sqlstore"} {
+		names, err := fs.Glob(root, directory+"/sql/*.sql")
+		if err != nil {
 			return nil, err
+		}
+		for _, name := range names {
+			if files[name], err = sqlstore.ReadStatements(root, name); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return files, nil

@@ -7,9 +7,10 @@
 // Features that are not performance-critical are implemented here, on Database and DB, and
 // embedded by the stores as Features: tokens, the audit log, secrets, pauses, calendars,
 // alerts, batches, sweeps, tenants, usage, explanations. Their statements are fields of structs that the
-// stores embed in their own, so that names and arguments match. The SQL is in sql/*.sql of
-// each store, and documents the locks it takes. Code that claims, settles and stores jobs
-// is written separately for each database.
+// stores embed in their own, so that names and arguments match. Statements that all databases
+// execute alike are common ones, in sql/*.sql of this package; the others are in sql/*.sql of
+// each store. All document the locks they take. Code that claims, settles and stores jobs is
+// written separately for each database.
 //
 // # Tables
 //

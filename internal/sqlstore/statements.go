@@ -39,16 +39,20 @@ func (e Expander) expand(sql string) string {
 	})
 }
 
-// LoadStatements sets the string fields of *into from the .sql files in fsys. It sets a field
-// tagged sql:"claim" to the statement that follows the line "-- name: claim". It returns an
-// error for a field without a statement and for a statement without a field, so neither side
-// keeps unused names. The fields of embedded structs count as fields of *into, so shared
+// LoadStatements sets the string fields of *into to the statements of a store, see
+// Statements. It sets a field tagged sql:"claim" to the statement claim. It returns an error
+// for a field without a statement and for a statement without a field, so neither side keeps
+// unused names. The fields of embedded structs count as fields of *into, so shared
 // statements have the same names in all stores.
-func LoadStatements(fsys fs.FS, expand Expander, into any) error {
-	found, err := parseStatements(fsys)
+func LoadStatements(fsys fs.FS, dialect Dialect, expand Expander, into any) error {
+	found, err := Statements(fsys, dialect)
 	if err != nil {
 		return err
 	}
+	return fillAll(found, expand, into)
+}
+
+func fillAll(found map[string]string, expand Expander, into any) error {
 	if err := fillStatements(reflect.ValueOf(into).Elem(), expand, found); err != nil {
 		return err
 	}
@@ -77,6 +81,29 @@ func fillStatements(target reflect.Value, expand Expander, found map[string]stri
 		delete(found, name)
 	}
 	return nil
+}
+
+// Statements returns the statements of a store by name: its own, in the files sql/*.sql of
+// fsys, and the common ones in its dialect. A statement follows the line "-- name: claim".
+func Statements(fsys fs.FS, dialect Dialect) (map[string]string, error) {
+	all, err := parseStatements(common)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range all {
+		all[name] = dialect(text)
+	}
+	own, err := parseStatements(fsys)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range own {
+		if _, twice := all[name]; twice {
+			return nil, fmt.Errorf("statement %q is also a common one", name)
+		}
+		all[name] = text
+	}
+	return all, nil
 }
 
 func parseStatements(fsys fs.FS) (map[string]string, error) {

@@ -1,14 +1,6 @@
 -- Statements of batches. They run only in the store's own transactions, at READ
 -- COMMITTED. First the batch is locked, then its chunks, then jobs in their places.
 
--- name: add_batch
--- Stores a batch without tasks.
--- Inputs: opened, open, name, type, queue, tenant, state, status, body.
--- Output: none.
--- Locks: the inserted row.
-insert into {{batch}} (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
-values ({{now}}, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
 -- name: added_batch
 -- Follows add_batch on its connection: reads what the batch got.
 -- Inputs: none.
@@ -40,13 +32,6 @@ select id from {{batch}} force index (primary) where id = ? lock in share mode;
 -- Output: the time, whether there is such a batch.
 -- Locks: none.
 select {{now}}, exists (select 1 from {{batch}} force index (primary) where id = ?);
-
--- name: keep_batch
--- Keeps what was changed of a batch that is locked.
--- Inputs: ended_at, opened, open, state, status, body or null, id.
--- Output: none.
--- Locks: the row.
-update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = coalesce(?, body) where id = ?;
 
 -- name: batches
 -- Lists batches, newest first.
@@ -83,13 +68,6 @@ select id from {{waiting}} force index (primary) where {{among}};
 -- Locks: inserted rows; waits for others who take the same number.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
 
--- name: add_tasks
--- Stores what the tasks of a chunk have to do.
--- Inputs: batch, number, tasks.
--- Output: none.
--- Locks: the inserted row.
-insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
-
 -- name: save_chunks
 -- Keeps how the tasks of chunks stand. The chunks are there: their other columns, which an
 -- insert has to name, are ignored.
@@ -98,13 +76,6 @@ insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 -- Locks: the rows of chunk.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}}(?, ?, 0, '', 0, 0, ?, ?, ?){{end}}
 on duplicate key update held = values(held), out_ = values(out_), marks = values(marks);
-
--- name: pass_chunks
--- Lists the chunks of a pass.
--- Inputs: batch, pass.
--- Output: number.
--- Locks: none.
-select number from {{part}} force index (primary) where batch = ? and pass = ?;
 
 -- name: drop_chunks
 -- Removes chunks of a batch.
@@ -185,21 +156,6 @@ select id, fence, outcome, attempt, failures, crashes, coalesce(reason, ''), fin
 -- Output: id, memo or null, whether a run was released after its handler had begun.
 -- Locks: none.
 select id, memo, released from {{memo}} force index (primary) where {{among}} and (memo is not null or released = 1);
-
--- name: running_between
--- Counts the jobs of a range of ids that run or wait.
--- Inputs: first id, last id.
--- Output: how many.
--- Locks: none.
-select (select count(*) from {{running}} force index (primary) where id between ?1 and ?2)
-     + (select count(*) from {{waiting}} force index (primary) where id between ?1 and ?2);
-
--- name: known_jobs
--- Tells which ids of a range are those of jobs.
--- Inputs: first id, last id.
--- Output: id.
--- Locks: none.
-select id from {{job}} force index (primary) where id between ? and ? order by id;
 
 -- name: lock_job_range
 -- Locks jobs of a range of ids: no claim takes them from then on.

@@ -18,13 +18,6 @@ select {{now}}, (select value + 1 from {{counter}} where name = 'job'),
 -- Locks: the inserted row.
 insert ignore into {{id_mark}} (id, marked_at, latest) values (?, ?, ?);
 
--- name: drop_id_marks
--- Removes marks.
--- Inputs: id below which they are.
--- Output: none.
--- Locks: the deleted rows; waits for late_ids.
-delete from {{id_mark}} where id < ?;
-
 -- name: late_ids
 -- Records that jobs with ids from before a mark were created until a batch ended. Five minutes,
 -- in microseconds, are sqlstore.createdSlack.

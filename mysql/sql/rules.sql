@@ -16,13 +16,6 @@ update {{counter}} set value = last_insert_id(value + ?) where name = 'pause';
 -- Locks: the counter of rules.
 select value from {{counter}} where name = 'pause' for update;
 
--- name: pauses
--- Lists what is paused.
--- Inputs: none.
--- Output: scope, name, reason.
--- Locks: none.
-select scope, name, reason from {{pause}} order by scope, name;
-
 -- name: pause
 -- Pauses a queue, kind or tenant. Without a reason, an earlier one remains.
 -- Inputs: scope, name, reason.
@@ -31,50 +24,6 @@ select scope, name, reason from {{pause}} order by scope, name;
 insert into {{pause}} (scope, name, reason) values (?, ?, ?)
 on duplicate key update reason = if(values(reason) = '', reason, values(reason));
 
--- name: resume
--- Resumes a queue, kind or tenant.
--- Inputs: scope, name.
--- Output: none.
--- Locks: the row of pause.
-delete from {{pause}} where scope = ? and name = ?;
-
--- name: tenants
--- Lists declared tenants by name.
--- Inputs: name after which to look, limit.
--- Output: what was declared.
--- Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name > ?
-order by t.name
-limit ?;
-
--- name: named_tenants
--- Lists those of declared tenants that are asked for.
--- Inputs: {{list}} of names, name after which to look, limit.
--- Output: what was declared, by name.
--- Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name in ({{list}}) and t.name > ?
-order by t.name
-limit ?;
-
--- name: tenant_version
--- Reads the version of a declared tenant, and when it was created.
--- Inputs: name.
--- Output: version, parent, created_at.
--- Locks: none.
-select version, parent, created_at from {{tenant}} where name = ?;
-
 -- name: put_tenant
 -- Stores the declaration of a tenant.
 -- Inputs: all columns.
@@ -82,27 +31,6 @@ select version, parent, created_at from {{tenant}} where name = ?;
 -- Locks: the row of tenant.
 replace into {{tenant}} (name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: touch_tenant
--- Gives a tenant another version, because it was paused or resumed.
--- Inputs: version, name.
--- Output: none.
--- Locks: the row of tenant.
-update {{tenant}} set version = ?, updated_at = {{now}} where name = ?;
-
--- name: delete_tenant
--- Deletes the declaration of a tenant.
--- Inputs: name.
--- Output: none.
--- Locks: the row of tenant.
-delete from {{tenant}} where name = ?;
-
--- name: parents
--- Lists the declared tenants.
--- Inputs: none.
--- Output: name, parent.
--- Locks: none.
-select name, parent from {{tenant}};
 
 -- name: quotas
 -- Lists all limits, including removed ones, with their use.

@@ -359,20 +359,6 @@ select value, {{now}} from {{counter}} where name = 'calendar';
 -- Locks: the inserted row.
 insert {{unless_taken}} into {{calendar}} (body, version, name) values (?, ?, ?);
 
--- name: replace_calendar
--- Replaces a calendar.
--- Inputs: body, version, name, locked by lock_calendar.
--- Output: none.
--- Locks: the row.
-update {{calendar}} set body = ?, version = ? where name = ?;
-
--- name: delete_calendar
--- Removes a calendar.
--- Inputs: name, locked by lock_calendar.
--- Output: none.
--- Locks: the row.
-delete from {{calendar}} where name = ?;
-
 -- name: share_calendar
 -- Finds a calendar that a schedule is about to name. It stays until that is done.
 -- Inputs: name.
@@ -409,13 +395,6 @@ limit ?;
 (select id from {{schedule}} force index (calendar_seen) where calendar = ?1 and calendar_seen < ?2 limit ?3)
 union all
 (select id from {{schedule}} force index (calendar_seen) where calendar = ?1 and calendar_seen > ?2 limit ?3);
-
--- name: calendars
--- Lists all calendars by name.
--- Inputs: none.
--- Output: the columns.
--- Locks: none.
-select name, body, version from {{calendar}} order by name;
 
 -- name: calendars_of
 -- Reads the calendars that schedules name.

@@ -34,13 +34,6 @@ set session innodb_lock_wait_timeout = /*M!100600 0 */ /*!80000 1 */;
 -- Locks: none.
 set session innodb_lock_wait_timeout = 5;
 
--- name: now
--- Reads the database's clock.
--- Inputs: none.
--- Output: microseconds.
--- Locks: none.
-select {{now}};
-
 -- name: clock_at_lanes
 -- Reads the database's clock for jobs that are about to be stored, if their lanes are
 -- as this process knows them: they were not retired, and the database has not lost them

@@ -1,13 +1,6 @@
 -- Statements of sweeps. They run only in the store's own transactions, at READ
 -- COMMITTED. First the sweep is locked, then what is steered of its shards.
 
--- name: add_sweep
--- Stores a new sweep, unless one has its name.
--- Inputs: name, tenant, state, status, body.
--- Output: none.
--- Locks: the inserted row; waits for others that take the same name.
-insert {{unless_taken}} into {{sweep}} (version, created_at, name, tenant, state, status, body) values (1, {{now}}, ?, ?, ?, ?, ?);
-
 -- name: lock_sweep
 -- Keeps other transactions from steering a sweep.
 -- Inputs: id.
@@ -18,34 +11,6 @@ select id, name, tenant, state, version, created_at, body, status from {{sweep}}
 -- name: try_sweep
 -- As lock_sweep, but it does not wait: there is no output if another has the lock.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}} force index (primary) where id = ? for update skip locked;
-
--- name: sweep_clock
--- Follows lock_sweep or try_sweep: reads the clock under the lock.
--- Inputs: id.
--- Output: the time, whether there is such a sweep.
--- Locks: none.
-select {{now}}, exists (select 1 from {{sweep}} force index (primary) where id = ?);
-
--- name: replace_sweep
--- Replaces what is declared of a sweep that is locked. It fails if its name is taken.
--- Inputs: name, tenant, body, id.
--- Output: none.
--- Locks: the row; waits for others that take the same name.
-update {{sweep}} set version = version + 1, name = ?, tenant = ?, body = ? where id = ?;
-
--- name: keep_sweep
--- Keeps how a sweep that was steered stands.
--- Inputs: state, version, status, body or null, id.
--- Output: none.
--- Locks: the row.
-update {{sweep}} set state = ?, version = ?, status = ?, body = coalesce(?, body) where id = ?;
-
--- name: delete_sweep
--- Removes a sweep that is locked, without what else is known of it.
--- Inputs: id.
--- Output: none.
--- Locks: the row.
-delete from {{sweep}} where id = ?;
 
 -- name: sweeps
 -- Lists sweeps, newest first.
@@ -71,13 +36,6 @@ select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 
 from {{shard_progress}} force index (primary)
 where sweep in ({{list}})
 group by sweep;
-
--- name: shard_numbers
--- Reads which shards a sweep has.
--- Inputs: sweep.
--- Output: number.
--- Locks: none.
-select number from {{shard}} force index (primary) where sweep = ?;
 
 -- name: shards_and_states
 -- Reads the shards of a sweep, with the states of their jobs, in one snapshot.
@@ -206,15 +164,6 @@ select id from {{running}} force index (primary) where id = ? and fence = ?;
 insert into {{failed_item}} (sweep, idx, attempts, error, at) values {{rows}}
 on duplicate key update attempts = values(attempts), error = values(error), at = values(at), again = 0;
 
--- name: failed_items
--- Lists failed items.
--- Inputs: sweep, the index to begin with, that to end before, limit.
--- Output: sweep, idx, attempts, error, at, again, by index.
--- Locks: none.
-select sweep, idx, attempts, error, at, again from {{failed_item}} force index (primary)
-where sweep = ? and idx >= ? and idx < ?
-order by idx limit ?;
-
 -- name: items_again
 -- Lists items that wait to be tried again.
 -- Inputs: as failed_items.
@@ -238,33 +187,12 @@ update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ?
 -- Locks: the rows.
 update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx >= 0;
 
--- name: known_failed
--- Lists those of some indexes that belong to failed items.
--- Inputs: sweep, {{list}}: indexes.
--- Output: idx.
--- Locks: none.
-select idx from {{failed_item}} force index (primary) where sweep = ? and idx in ({{list}});
-
 -- name: count_again
 -- Counts what waits to be tried again in a part of a sweep.
 -- Inputs: sweep, the index to begin with, that to end before.
 -- Output: the number.
 -- Locks: none.
 select count(*) from {{failed_item}} force index (primary) where sweep = ? and idx >= ? and idx < ? and again = 1;
-
--- name: dismiss
--- Takes its job from a shard.
--- Inputs: sweep, number.
--- Output: none.
--- Locks: what is steered of the shard.
-update {{shard}} s force index (primary) set s.job = 0 where s.sweep = ? and s.number = ?;
-
--- name: reopen_shard
--- Lets a shard in which something waits to be tried again begin anew.
--- Inputs: again, to_index, sweep, number.
--- Output: none.
--- Locks: what its run has stored.
-update {{shard_progress}} p force index (primary) set p.again = ?, p.to_index = ?, p.ended = 0 where p.sweep = ? and p.number = ?;
 
 -- name: leave_alone
 -- Lets nothing of a shard wait to be tried again.
@@ -308,15 +236,6 @@ where w.id is null;
 -- Locks: inserted rows.
 insert into {{sweep_log}} (at, sweep, idx, level, text) values {{rows}}({{now}}, ?, ?, ?, ?){{end}};
 
--- name: sweep_logs
--- Lists lines, newest first.
--- Inputs: sweep, the id below which to begin, limit.
--- Output: id, sweep, idx, level, text, at.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
-where sweep = ? and id < ?
-order by id desc limit ?;
-
 -- name: level_logs
 -- Lists lines of a level, newest first.
 -- Inputs: sweep, level, the id below which to begin, limit.
@@ -325,24 +244,6 @@ order by id desc limit ?;
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (level)
 where sweep = ?1 and level_key = left(cast(?2 as binary), 16) and level = ?2 and id < ?3
 order by id desc limit ?4;
-
--- name: item_logs
--- Lists lines about an item, newest first.
--- Inputs: sweep, index, the id below which to begin, limit.
--- Output: as sweep_logs.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
-where sweep = ? and idx = ? and id < ?
-order by id desc limit ?;
-
--- name: item_level_logs
--- Lists lines of a level about an item, newest first.
--- Inputs: sweep, index, level, the id below which to begin, limit.
--- Output: as sweep_logs.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
-where sweep = ? and idx = ? and level = ? and id < ?
-order by id desc limit ?;
 
 -- name: old_sweep_logs
 -- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
@@ -371,20 +272,6 @@ delete l from {{sweep_log}} l force index (primary) where l.id in ({{list}}) and
 -- Locks: the deleted rows.
 delete l from {{sweep_log}} l force index (sweep) where l.sweep = ? and l.at >= 0;
 
--- name: add_sweep_event
--- Adds to the history of a sweep.
--- Inputs: sweep, at, actor, action, was, became, note.
--- Output: none.
--- Locks: the inserted row.
-insert into {{sweep_event}} (sweep, at, actor, action, was, became, note) values (?, ?, ?, ?, ?, ?, ?);
-
--- name: sweep_events
--- Lists what happened to a sweep, newest first.
--- Inputs: sweep, the id below which to begin, limit.
--- Output: id, at, actor, action, was, became, note.
--- Locks: none.
-select id, at, actor, action, was, became, note from {{sweep_event}} force index (sweep) where sweep = ? and id < ? order by id desc limit ?;
-
 -- name: old_sweep_events
 -- Finds what happened long ago to sweeps that have finished.
 -- Inputs: as old_sweep_logs.
@@ -411,23 +298,9 @@ delete e from {{sweep_event}} e force index (primary) where e.id in ({{list}}) a
 -- Locks: the deleted rows.
 delete e from {{sweep_event}} e force index (sweep) where e.sweep = ? and e.at >= 0;
 
--- name: add_sweep_items
--- Stores some items of the list of a sweep.
--- Inputs: sweep, index of the first, items as a JSON array.
--- Output: none.
--- Locks: the inserted row.
-insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
-
 -- name: drop_sweep_items
 -- Removes the list of a sweep.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
 delete i from {{sweep_item}} i force index (primary) where i.sweep = ? and i.first >= 0;
-
--- name: sweep_items
--- Reads the items of the list of a sweep among which one with an index is, if there is one.
--- Inputs: sweep, index.
--- Output: index of the first, items.
--- Locks: none.
-select first, items from {{sweep_item}} force index (primary) where sweep = ? and first <= ? order by first desc limit 1;

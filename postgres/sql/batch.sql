@@ -1,11 +1,3 @@
--- name: add_batch
--- Stores a batch without tasks.
--- Inputs: $1 opened, $2 open, $3 name, $4 type, $5 queue, $6 tenant, $7 state, $8 status,
---   $9 body.
--- Locks: the inserted row.
-insert into {{batch}} (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
-values ({{now}}, 0, $1::bool, $2::bool, $3::text, $4::text, $5::text, $6::text, $7::text, $8::json, $9::json);
-
 -- name: added_batch
 -- Follows add_batch in its transaction: reads what the batch got.
 -- Output: id, created_at.
@@ -50,15 +42,6 @@ select id, name, type, queue, tenant, created_at, body, status, (select losses f
 -- Output: the time, whether there is such a batch.
 -- Locks: none.
 select {{now}}, exists (select from {{batch}} where id = $1::bigint);
-
--- name: keep_batch
--- Keeps what was changed of a batch.
--- Inputs: $1 ended_at or 0, $2 opened, $3 open, $4 state, $5 status, $6 body, null if it
---   is as it was, $7 id, locked.
--- Locks: the batch.
-update {{batch}}
-set ended_at = $1::bigint, opened = $2::bool, open = $3::bool, state = $4::text, status = $5::json, body = coalesce($6::json, body)
-where id = $7::bigint;
 
 -- name: batches
 -- Lists batches, newest first, with how many of their jobs run.
@@ -161,19 +144,6 @@ select n.batch, n.number, n.pass, n.kind, n.first_job, n.size, n.held, n.out_, n
 from unnest($1::bigint[], $2::int[], $3::int[], $4::text[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::json[])
     as n (batch, number, pass, kind, first_job, size, held, out_, marks);
 
--- name: add_tasks
--- Stores what the tasks of a chunk have to do.
--- Inputs: $1 batch, $2 number, $3 tasks.
--- Locks: the inserted row.
-insert into {{part_task}} (batch, number, tasks) values ($1::bigint, $2::int, $3::json);
-
--- name: pass_chunks
--- Lists the chunks of a pass.
--- Inputs: $1 batch, $2 pass.
--- Output: number.
--- Locks: none.
-select number from {{part}} where batch = $1::bigint and pass = $2::int;
-
 -- name: drop_chunks
 -- Removes chunks of a batch, without their tasks.
 -- Inputs: $1 batch, $2 numbers.
@@ -272,21 +242,6 @@ cross join lateral (select id, memo, released from {{memo}} where id between r.f
 -- Inputs: $1 ids.
 -- Output, locks: as memos_between.
 select id, memo, released from {{memo}} where id = any ($1::bigint[]) and (memo is not null or released);
-
--- name: known_jobs
--- Tells which ids of a range are those of jobs.
--- Inputs: $1 first id, $2 last id.
--- Output: ids, in order.
--- Locks: none.
-select id from {{job}} where id between $1::bigint and $2::bigint order by id;
-
--- name: running_between
--- Counts the jobs of a range of ids that run or wait.
--- Inputs: $1 first id, $2 last id.
--- Output: how many.
--- Locks: none.
-select (select count(*) from {{running}} where id between $1::bigint and $2::bigint)
-     + (select count(*) from {{waiting}} where id between $1::bigint and $2::bigint);
 
 -- name: recall
 -- Takes jobs of a range of ids out of their places that are scheduled, ready or

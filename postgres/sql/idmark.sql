@@ -16,12 +16,6 @@ select (select {{now}}), coalesce(pg_sequence_last_value('{{jobid}}') + 1000, 1)
 -- Locks: none that others wait for.
 insert into {{id_mark}} (id, marked_at, latest) values ($1::bigint, $2::bigint, $3::bigint) on conflict (id) do nothing;
 
--- name: drop_id_marks
--- Removes marks.
--- Inputs: $1 id below which they are.
--- Locks: the deleted rows; waits for late_ids.
-delete from {{id_mark}} where id < $1::bigint;
-
 -- name: late_ids
 -- Records that jobs with ids from before a mark were created until a batch ended. Five minutes,
 -- in microseconds, are sqlstore.createdSlack.

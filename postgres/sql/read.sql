@@ -12,12 +12,6 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 -- Locks: none.
 select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}), token = '', left_at from {{node}} order by id;
 
--- name: pauses
--- Lists what is paused.
--- Output: scope, name, reason.
--- Locks: none.
-select scope, name, reason from {{pause}} order by scope, name;
-
 -- name: ahead
 -- Counts the ready jobs of lanes before a key, without suspects.
 -- Inputs: $1 lanes, $2 $3 $4 key (turn, start_by, id), $5 limit.

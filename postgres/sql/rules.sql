@@ -26,18 +26,6 @@ select version from {{rules}} where id = 1;
 insert into {{pause}} (scope, name, reason) values ($1::text, $2::text, $3::text)
 on conflict (scope, name) do update set reason = excluded.reason where excluded.reason <> '';
 
--- name: resume
--- Reverts pause.
--- Inputs: $1 scope, $2 name.
--- Locks: the deleted row.
-delete from {{pause}} where scope = $1::text and name = $2::text;
-
--- name: parents
--- Lists all declared tenants.
--- Output: name, parent or null.
--- Locks: none.
-select name, parent from {{tenant}};
-
 -- name: quotas
 -- Lists the limits that are set.
 -- Output: id, scope, name, cap, minimum, rate, burst, places per key, order.

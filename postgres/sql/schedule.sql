@@ -169,12 +169,6 @@ select nextval('{{calendar_version}}'), {{now}};
 -- Locks: the inserted row; waits for transactions that store the same name.
 insert into {{calendar}} (name, version, body) values ($3::text, $2::bigint, $1::json) on conflict do nothing;
 
--- name: replace_calendar
--- Replaces a calendar.
--- Inputs: $1 body, $2 version, $3 name, locked by lock_calendar.
--- Locks: the row.
-update {{calendar}} set body = $1::json, version = $2::bigint where name = $3::text;
-
 -- name: calendar_user
 -- The first living schedule that names a calendar.
 -- Inputs: $1 name.
@@ -213,15 +207,3 @@ limit $2::int + $3::int;
 update {{schedule}} s set calendar_seen = a.version
 from unnest($1::bigint[], $2::bigint[]) as a (id, version)
 where s.id = any (array[a.id]);
-
--- name: delete_calendar
--- Removes a calendar.
--- Inputs: $1 name, locked by lock_calendar.
--- Locks: the row.
-delete from {{calendar}} where name = $1::text;
-
--- name: calendars
--- All calendars by name.
--- Output: name, body, version.
--- Locks: none.
-select name, body, version from {{calendar}} order by name;

@@ -54,12 +54,6 @@ select set_config('statement_timeout', '{{timeout}}', true),
 -- Locks: none.
 select {{since}} = $1::timestamptz;
 
--- name: now
--- Reads the database's clock.
--- Output: microseconds.
--- Locks: none.
-select {{now}};
-
 -- name: notify
 -- Notifies the other processes. It is never part of a transaction that does work,
 -- because the server serializes the commits of notifications.

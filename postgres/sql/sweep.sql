@@ -1,11 +1,3 @@
--- name: add_sweep
--- Stores a new sweep, unless one has its name.
--- Inputs: $1 name, $2 tenant, $3 state, $4 status, $5 body.
--- Locks: the inserted row; waits for transactions that store the same name.
-insert into {{sweep}} (version, created_at, name, tenant, state, status, body)
-values (1, {{now}}, $1::text, $2::text, $3::text, $4::json, $5::json)
-on conflict (name) do nothing;
-
 -- name: lock_sweep
 -- Keeps other transactions from steering a sweep.
 -- Inputs: $1 id.
@@ -16,34 +8,6 @@ select id, name, tenant, state, version, created_at, body, status from {{sweep}}
 -- name: try_sweep
 -- As lock_sweep, but it does not wait: there is no output if another has the lock.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = $1::bigint for no key update skip locked;
-
--- name: sweep_clock
--- Follows lock_sweep or try_sweep: reads the clock under the lock.
--- Inputs: $1 id.
--- Output: the time, whether there is such a sweep.
--- Locks: none.
-select {{now}}, exists (select from {{sweep}} where id = $1::bigint);
-
--- name: replace_sweep
--- Replaces what is declared of a sweep.
--- Inputs: $1 name, $2 tenant, $3 body, $4 id, locked.
--- Locks: the sweep; waits for transactions that store the same name, and fails if
---   they do.
-update {{sweep}} set version = version + 1, name = $1::text, tenant = $2::text, body = $3::json where id = $4::bigint;
-
--- name: keep_sweep
--- Keeps how a sweep that was steered stands.
--- Inputs: $1 state, $2 version, $3 status, $4 body, null if it is as it was, $5 id, locked.
--- Locks: the sweep.
-update {{sweep}}
-set state = $1::text, version = $2::bigint, status = $3::json, body = coalesce($4::json, body)
-where id = $5::bigint;
-
--- name: delete_sweep
--- Removes a sweep, without what else is known of it.
--- Inputs: $1 id, locked.
--- Locks: the sweep; waits for transactions that add lines about it.
-delete from {{sweep}} where id = $1::bigint;
 
 -- name: drop_sweep_logs
 -- Removes the lines about a sweep.
@@ -157,13 +121,6 @@ cross join lateral (select * from {{shard_progress}} where sweep = f.sweep and n
 where f.sweep = $1::bigint
 order by f.sweep, f.number;
 
--- name: shard_numbers
--- Which shards a sweep has.
--- Inputs: $1 sweep.
--- Output: number.
--- Locks: none.
-select number from {{shard}} where sweep = $1::bigint;
-
 -- name: drop_shards
 -- Removes what is steered of the shards of a sweep.
 -- Inputs: $1 sweep, locked.
@@ -276,15 +233,6 @@ from unnest($1::bigint[]) as a (id)
 left join lateral (select true as known from {{sweep}} where id = a.id offset 0) w on true
 where w.known is null;
 
--- name: failed_items
--- Failed items.
--- Inputs: $1 sweep, $2 index to begin with, $3 index to end before, $4 at most so many.
--- Output: what ScanFailedItem in internal/sqlstore reads, by index.
--- Locks: none.
-select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint
-order by sweep, idx limit $4::int;
-
 -- name: items_again
 -- Items that wait to be tried again.
 -- Inputs, output, locks: as failed_items.
@@ -304,31 +252,12 @@ update {{failed_item}} set again = true where sweep = $1::bigint and not again a
 -- Locks: the items.
 update {{failed_item}} set again = true where sweep = $1::bigint and not again;
 
--- name: known_failed
--- Tells which indexes are those of failed items.
--- Inputs: $1 sweep, $2 indexes.
--- Output: index.
--- Locks: none.
-select idx from {{failed_item}} where sweep = $1::bigint and idx = any ($2::bigint[]);
-
 -- name: count_again
 -- Counts what waits to be tried again between two indexes.
 -- Inputs: $1 sweep, $2 index to begin with, $3 index to end before.
 -- Output: the number.
 -- Locks: none.
 select count(*) from {{failed_item}} where sweep = $1::bigint and idx >= $2::bigint and idx < $3::bigint and again;
-
--- name: dismiss
--- Takes its job from a shard.
--- Inputs: $1 sweep, locked, $2 number.
--- Locks: what is steered of the shard.
-update {{shard}} set job = 0 where sweep = $1::bigint and number = $2::int;
-
--- name: reopen_shard
--- Lets a shard in which something waits to be tried again begin anew.
--- Inputs: $1 again, $2 to_index, $3 sweep, locked, $4 number.
--- Locks: what the run of the shard has stored.
-update {{shard_progress}} set again = $1::bigint, to_index = $2::bigint, ended = false where sweep = $3::bigint and number = $4::int;
 
 -- name: drop_failed
 -- Forgets all failed items of a sweep.
@@ -350,15 +279,6 @@ from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) with ordinality 
 where (select count(*) from owners) = (select count(distinct id) from unnest($1::bigint[]) as s (id))
 order by a.position;
 
--- name: sweep_logs
--- Lines about a sweep, newest first.
--- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many.
--- Output: what ScanSweepLog in internal/sqlstore reads.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and id < $2::bigint
-order by sweep desc, id desc limit $3::int;
-
 -- name: level_logs
 -- Lines of a level about a sweep, newest first.
 -- Inputs: $1 sweep, $2 level, $3 id below which to begin, $4 at most so many.
@@ -367,38 +287,6 @@ order by sweep desc, id desc limit $3::int;
 select id, sweep, idx, level, text, at from {{sweep_log}}
 where sweep = $1::bigint and level = $2::text and id < $3::bigint
 order by sweep desc, level desc, id desc limit $4::int;
-
--- name: item_logs
--- Lines about an item, newest first.
--- Inputs: $1 sweep, $2 index, $3 id below which to begin, $4 at most so many.
--- Output: as sweep_logs.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and idx = $2::bigint and id < $3::bigint
-order by sweep desc, idx desc, id desc limit $4::int;
-
--- name: item_level_logs
--- Lines of a level about an item, newest first.
--- Inputs: $1 sweep, $2 index, $3 level, $4 id below which to begin, $5 at most so many.
--- Output: as sweep_logs.
--- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and idx = $2::bigint and level = $3::text and id < $4::bigint
-order by sweep desc, idx desc, id desc limit $5::int;
-
--- name: add_sweep_event
--- Adds to the history of a sweep.
--- Inputs: $1 sweep, $2 time, $3 actor, $4 action, $5 was, $6 became, $7 note.
--- Locks: the inserted row.
-insert into {{sweep_event}} (sweep, at, actor, action, was, became, note)
-values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text);
-
--- name: sweep_events
--- What happened to a sweep, newest first.
--- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many.
--- Output: what ScanSweepEvent in internal/sqlstore reads.
--- Locks: none.
-select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint and id < $2::bigint order by sweep desc, id desc limit $3::int;
 
 -- name: old_sweep_logs
 -- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
@@ -443,21 +331,8 @@ limit $2::int;
 -- Locks: the deleted rows.
 delete from {{sweep_event}} where id = any ($1::bigint[]);
 
--- name: add_sweep_items
--- Stores some items of the list of a sweep.
--- Inputs: $1 sweep, locked or new, $2 index of the first, $3 items as a JSON array.
--- Locks: the inserted row.
-insert into {{sweep_item}} (sweep, first, items) values ($1::bigint, $2::bigint, $3::json);
-
 -- name: drop_sweep_items
 -- Removes the list of a sweep.
 -- Inputs: $1 sweep, locked or new.
 -- Locks: the deleted rows.
 delete from {{sweep_item}} where sweep = $1::bigint;
-
--- name: sweep_items
--- Reads the items of the list of a sweep among which one with an index is, if there is one.
--- Inputs: $1 sweep, $2 index.
--- Output: index of the first, items.
--- Locks: none.
-select first, items from {{sweep_item}} where sweep = $1::bigint and first <= $2::bigint order by first desc limit 1;

@@ -1,40 +1,3 @@
--- name: tenants
--- Declared tenants, in order of name.
--- Inputs: $1 name to begin behind, $2 at most so many.
--- Output: what was declared.
--- Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.minimum, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name > $1::text
-order by t.name
-limit $2::int;
-
--- name: named_tenants
--- Those of declared tenants that are asked for, in order of name.
--- Inputs: $1 names, $2 name to begin behind, $3 at most so many.
--- Output: what was declared.
--- Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.minimum, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name = any ($1::text[]) and t.name > $2::text
-order by t.name
-limit $3::int;
-
--- name: tenant_version
--- How a tenant is declared now.
--- Inputs: $1 name.
--- Output: version, parent, created_at; no row if it is not declared.
--- Locks: none.
-select version, parent, created_at from {{tenant}} where name = $1::text;
-
 -- name: family
 -- The tenants that decide whether another may be declared or deleted.
 -- Inputs: $1 its name, $2 its parent.
@@ -63,18 +26,6 @@ on conflict (name) do update set
     parent = excluded.parent, max_pending = excluded.max_pending, weight = excluded.weight, labels = excluded.labels,
     start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
     version = excluded.version, updated_at = excluded.updated_at;
-
--- name: touch_tenant
--- Gives a tenant another version, because it was paused or resumed.
--- Inputs: $1 version, $2 name.
--- Locks: the row.
-update {{tenant}} set version = $1::bigint, updated_at = {{now}} where name = $2::text;
-
--- name: delete_tenant
--- Forgets what was declared of a tenant.
--- Inputs: $1 name.
--- Locks: the deleted row.
-delete from {{tenant}} where name = $1::text;
 
 -- name: bounds
 -- Lists the tenants that may not have any number of jobs pending.

@@ -1,13 +1,6 @@
 -- Statements about batches and their chunks. Those that write, and those that Conduct
 -- reads with, run in one transaction that has the write lock.
 
--- name: add_batch
--- Stores a batch without tasks.
--- Inputs: opened, open, name, type, queue, tenant, state, status, body.  Output: none.
--- Locks: the writer's.
-insert into {{batch}} (id, created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
-values ({{new_batch}}, {{now}}, 0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
-
 -- name: added_batch
 -- Follows add_batch in its transaction: reads what the batch got.
 -- Inputs: none.  Output: id, created_at.  Locks: none.
@@ -47,12 +40,6 @@ select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status,
           group by p.kind) k) end
 from {{batch}} b;
 
--- name: keep_batch
--- Keeps what was changed of a batch.
--- Inputs: ended_at, opened, open, state, status, body or null, id.  Output: none.
--- Locks: the writer's.
-update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = coalesce(?, body) where id = ?;
-
 -- name: ended_batches
 -- Lists batches that completed in one of some states before a time.
 -- Inputs: states as a JSON array, time, limit.  Output: id.  Locks: none.
@@ -80,20 +67,10 @@ delete from {{part}} where batch = ?;
 -- Inputs: batch.  Output: none.  Locks: the writer's.
 delete from {{part_task}} where batch = ?;
 
--- name: pass_chunks
--- Lists the chunks of a pass.
--- Inputs: batch, pass.  Output: number.  Locks: none.
-select number from {{part}} where batch = ? and pass = ?;
-
 -- name: add_chunks
 -- Stores a chunk. It fails if its number is taken.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{part}} (batch, number, pass, kind, first, size, held, out, marks) values (?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: add_tasks
--- Stores the tasks of a chunk.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
 -- name: chunks
 -- Reads chunks. The conditions are put behind it.
@@ -129,16 +106,6 @@ select d.id, d.fence, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.re
 from json_each(?) r
 cross join {{done}} d on d.id between json_extract(r.value, '$[0]') and json_extract(r.value, '$[1]')
 left join {{memo}} m on m.id = d.id;
-
--- name: known_jobs
--- Lists the ids of a range that are those of jobs.
--- Inputs: first id, last id.  Output: id, in order.  Locks: none.
-select id from {{job}} where id between ? and ? order by id;
-
--- name: running_between
--- Counts the jobs of a range of ids that run or wait.
--- Inputs: first id, last id.  Output: how many.  Locks: none.
-select (select count(*) from {{running}} where id between ?1 and ?2) + (select count(*) from {{waiting}} where id between ?1 and ?2);
 
 -- name: recallable
 -- Lists the jobs of a range of ids that wait to be started for the first time. One that

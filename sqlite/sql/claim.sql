@@ -19,11 +19,6 @@ select v.value ->> 0 from json_each(?) v
 left join {{lane}} l on l.id = v.value ->> 0 and l.queue = v.value ->> 1 and l.tenant = v.value ->> 2 and l.kind = v.value ->> 3
 where l.id is null;
 
--- name: pauses
--- Lists what is paused.
--- Inputs: none.  Output: scope, name, reason.  Locks: none.
-select scope, name, reason from {{pause}} order by scope, name;
-
 -- name: lane_heads
 -- Finds the first ready job of every lane that has one, without suspects, and without
 -- reading the rest.

@@ -14,11 +14,6 @@ select {{now}}, (select value + 1 from {{counter}} where name = 'job'),
 -- Inputs: id, marked_at, latest.  Output: none.  Locks: the writer's.
 insert into {{id_mark}} (id, marked_at, latest) values (?1, ?2, ?3) on conflict (id) do nothing;
 
--- name: drop_id_marks
--- Removes marks.
--- Inputs: id below which they are.  Output: none.  Locks: the writer's.
-delete from {{id_mark}} where id < ?1;
-
 -- name: late_ids
 -- Records that jobs with ids from before a mark were created until a batch ended. Five minutes,
 -- in microseconds, are sqlstore.createdSlack.

@@ -49,11 +49,6 @@ update {{later}} set lane = ? where id = ?;
 insert into {{pause}} (scope, name, reason) values (?, ?, ?)
 on conflict (scope, name) do update set reason = excluded.reason where excluded.reason <> '';
 
--- name: resume
--- Resumes a queue or kind.
--- Inputs: scope, name.  Output: none.  Locks: the writer's.
-delete from {{pause}} where scope = ? and name = ?;
-
 -- name: delete_jobs
 -- Removes what jobs are.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.

@@ -1,19 +1,5 @@
 -- Statements about how long finished jobs of kinds are kept.
 
--- name: put_kind_retention
--- Says how long finished jobs of a kind are kept.
--- Inputs: kind; succeeded, failed, cancelled, skipped in microseconds.  Output: none.
--- Locks: the writer's.
-insert into {{kind_retention}} (kind, succeeded, failed, cancelled, skipped, said_at) values (?1, ?2, ?3, ?4, ?5, {{now}})
-on conflict (kind) do update set succeeded = excluded.succeeded, failed = excluded.failed, cancelled = excluded.cancelled,
-  skipped = excluded.skipped, said_at = excluded.said_at;
-
--- name: kind_retentions
--- Lists what was said lately.
--- Inputs: for how long it holds.
--- Output: kind; succeeded, failed, cancelled, skipped in microseconds.  Locks: none.
-select kind, succeeded, failed, cancelled, skipped from {{kind_retention}} where said_at > {{now}} - ?1;
-
 -- name: forget_kind_retentions
 -- Removes what was not said lately.
 -- Inputs: for how long it holds.  Output: none.  Locks: the writer's.

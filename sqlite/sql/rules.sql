@@ -1,38 +1,5 @@
 -- Statements about tenants and limits.
 
--- name: tenants
--- Reads declared tenants.
--- Inputs: name to begin behind, limit.
--- Output: what was declared, in order of name.  Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name > ?
-order by t.name
-limit 0 + ?;
-
--- name: named_tenants
--- Reads those of declared tenants that are asked for.
--- Inputs: names, name to begin behind, limit.
--- Output: what was declared, in order of name.  Locks: none.
-select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
-       t.version, t.created_at, t.updated_at
-from {{tenant}} t
-left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
-left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
-where t.name in (select value from json_each(?)) and t.name > ?
-order by t.name
-limit 0 + ?;
-
--- name: tenant_version
--- Tells when a tenant was declared and which version it is.
--- Inputs: name.  Output: version, parent, created_at.  Locks: none.
-select version, parent, created_at from {{tenant}} where name = ?;
-
 -- name: put_tenant
 -- Stores the declaration of a tenant.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
@@ -42,21 +9,6 @@ on conflict (name) do update set
   parent = excluded.parent, max_pending = excluded.max_pending, weight = excluded.weight, labels = excluded.labels,
   start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
   version = excluded.version, updated_at = excluded.updated_at;
-
--- name: touch_tenant
--- Gives a tenant another version, because it was paused or resumed.
--- Inputs: version, name.  Output: none.  Locks: the writer's.
-update {{tenant}} set version = ?1, updated_at = {{now}} where name = ?2;
-
--- name: delete_tenant
--- Deletes the declaration of a tenant.
--- Inputs: name.  Output: none.  Locks: the writer's.
-delete from {{tenant}} where name = ?;
-
--- name: parents
--- Lists all declared tenants.
--- Inputs: none.  Output: name, parent.  Locks: none.
-select name, parent from {{tenant}};
 
 -- name: put_quota
 -- Sets a limit. A changed rate starts with a full burst.

@@ -108,11 +108,6 @@ delete from {{schedule}} where id in (
   order by s.deleted_at
   limit 0 + ?);
 
--- name: calendars
--- Lists all calendars.
--- Inputs: none.  Output: name, body, version, in order of name.  Locks: none.
-select name, body, version from {{calendar}} order by name;
-
 -- name: calendars_of
 -- Reads the calendars that schedules name.
 -- Inputs: ids of schedules as a JSON array.  Output: name, body, version.  Locks: none.
@@ -141,11 +136,6 @@ select {{new_calendar}}, {{now}};
 -- Inputs: body, version, name.  Output: none.  Locks: the writer's.
 insert into {{calendar}} (body, version, name) values (?, ?, ?);
 
--- name: replace_calendar
--- Replaces a calendar.
--- Inputs: body, version, name.  Output: none.  Locks: the writer's.
-update {{calendar}} set body = ?, version = ? where name = ?;
-
 -- name: calendar_user
 -- Finds a living schedule that names a calendar.
 -- Inputs: name.  Output: name of the schedule.  Locks: none.
@@ -171,8 +161,3 @@ select id from {{schedule}} where calendar = ?1 and deleted_at = 0 and calendar 
 union all
 select id from {{schedule}} where calendar = ?1 and deleted_at = 0 and calendar <> '' and calendar_seen > ?2
 limit 0 + ?3;
-
--- name: delete_calendar
--- Removes a calendar.
--- Inputs: name.  Output: none.  Locks: the writer's.
-delete from {{calendar}} where name = ?;

@@ -15,32 +15,6 @@ select id, name, tenant, state, version, created_at, body, status from {{sweep}}
 -- As lock_sweep.
 select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = ?;
 
--- name: sweep_clock
--- Reads the clock, which a transaction of the writer has read under its lock.
--- Inputs: id.  Output: the time, whether there is such a sweep.  Locks: none.
-select {{now}}, exists (select 1 from {{sweep}} where id = ?1);
-
--- name: add_sweep
--- Stores a new sweep, unless one has its name.
--- Inputs: name, tenant, state, status, body.  Output: none.  Locks: the writer's.
-insert into {{sweep}} (id, version, created_at, name, tenant, state, status, body) values ({{new_sweep}}, 1, {{now}}, ?1, ?2, ?3, ?4, ?5)
-on conflict (name) do nothing;
-
--- name: replace_sweep
--- Replaces what is declared of a sweep. It fails if its name is taken.
--- Inputs: name, tenant, body, id.  Output: none.  Locks: the writer's.
-update {{sweep}} set version = version + 1, name = ?, tenant = ?, body = ? where id = ?;
-
--- name: keep_sweep
--- Keeps how a sweep that was steered stands.
--- Inputs: state, version, status, body or null, id.  Output: none.  Locks: the writer's.
-update {{sweep}} set state = ?, version = ?, status = ?, body = coalesce(?, body) where id = ?;
-
--- name: delete_sweep
--- Removes a sweep, without what else is known of it.
--- Inputs: id.  Output: none.  Locks: the writer's.
-delete from {{sweep}} where id = ?;
-
 -- name: sweep_sums
 -- Sums up how far the shards of sweeps have come.
 -- Inputs: ids as a JSON array.
@@ -85,11 +59,6 @@ left join {{waiting}} w on w.id = j.id
 left join {{done}} d on d.id = j.id
 where s.sweep = ?
 order by s.number;
-
--- name: shard_numbers
--- Reads which shards a sweep has.
--- Inputs: sweep.  Output: number.  Locks: none.
-select number from {{shard}} where sweep = ?;
 
 -- name: add_shards
 -- Stores what is steered of a new shard.
@@ -162,14 +131,6 @@ select sum(done), sum(abandoned - again) from {{shard_progress}} where sweep = ?
 insert into {{failed_item}} (sweep, idx, attempts, error, at) values (?, ?, ?, ?, ?)
 on conflict (sweep, idx) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at, again = 0;
 
--- name: failed_items
--- Lists failed items.
--- Inputs: sweep, the index to begin with, that to end before, limit.
--- Output: the columns of sqlstore.ScanFailedItem, in order of index.  Locks: none.
-select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = ? and idx >= ? and idx < ?
-order by idx limit 0 + ?;
-
 -- name: items_again
 -- Lists items that wait to be tried again.
 -- Inputs: as failed_items.  Output: as failed_items.  Locks: none.
@@ -187,26 +148,11 @@ update {{failed_item}} set again = 1 where sweep = ? and idx in (select value fr
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 update {{failed_item}} set again = 1 where sweep = ?;
 
--- name: known_failed
--- Tells which indexes are those of failed items.
--- Inputs: sweep, indexes as a JSON array.  Output: index.  Locks: none.
-select idx from {{failed_item}} where sweep = ? and idx in (select value from json_each(?));
-
 -- name: count_again
 -- Counts what waits to be tried again between two indexes.
 -- Inputs: sweep, the index to begin with, that to end before.  Output: the number.
 -- Locks: none.
 select count(*) from {{failed_item}} indexed by {{failed_item_again}} where sweep = ? and idx >= ? and idx < ? and again = 1;
-
--- name: dismiss
--- Takes its job from a shard.
--- Inputs: sweep, number.  Output: none.  Locks: the writer's.
-update {{shard}} set job = 0 where sweep = ? and number = ?;
-
--- name: reopen_shard
--- Lets a shard in which something waits to be tried again begin anew.
--- Inputs: again, to_index, sweep, number.  Output: none.  Locks: the writer's.
-update {{shard_progress}} set again = ?, to_index = ?, ended = 0 where sweep = ? and number = ?;
 
 -- name: leave_alone
 -- Lets nothing of a shard wait to be tried again.
@@ -236,29 +182,11 @@ select v.value from json_each(?) v where not exists (select 1 from {{sweep}} w w
 -- Inputs: sweep, idx, level, text.  Output: none.  Locks: the writer's.
 insert into {{sweep_log}} (id, sweep, idx, level, text, at) values ({{new_sweep_log}}, ?1, ?2, ?3, ?4, {{now}});
 
--- name: sweep_logs
--- Lists lines, newest first.
--- Inputs: sweep, the id below which to begin, limit.
--- Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and id < ? order by id desc limit 0 + ?;
-
 -- name: level_logs
 -- Lists lines of a level, newest first.
 -- Inputs: sweep, level, the id below which to begin, limit.
 -- Output: as sweep_logs.  Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and level = ? and id < ? order by id desc limit 0 + ?;
-
--- name: item_logs
--- Lists lines about an item, newest first.
--- Inputs: sweep, index, the id below which to begin, limit.
--- Output: as sweep_logs.  Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and id < ? order by id desc limit 0 + ?;
-
--- name: item_level_logs
--- Lists lines of a level about an item, newest first.
--- Inputs: sweep, index, level, the id below which to begin, limit.
--- Output: as sweep_logs.  Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} where sweep = ? and idx = ? and level = ? and id < ? order by id desc limit 0 + ?;
 
 -- name: drop_sweep_logs
 -- Removes the lines of a sweep.
@@ -279,17 +207,6 @@ limit 0 + ?2;
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{sweep_log}} where id in (select value from json_each(?));
 
--- name: add_sweep_event
--- Adds to the history of a sweep.
--- Inputs: sweep, at, actor, action, was, became, note.  Output: none.  Locks: the writer's.
-insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) values ({{new_sweep_event}}, ?1, ?2, ?3, ?4, ?5, ?6, ?7);
-
--- name: sweep_events
--- Lists what happened to a sweep, newest first.
--- Inputs: sweep, the id below which to begin, limit.
--- Output: the columns of sqlstore.ScanSweepEvent.  Locks: none.
-select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = ? and id < ? order by id desc limit 0 + ?;
-
 -- name: drop_sweep_events
 -- Removes the history of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
@@ -308,18 +225,7 @@ limit 0 + ?2;
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{sweep_event}} where id in (select value from json_each(?));
 
--- name: add_sweep_items
--- Stores some items of the list of a sweep.
--- Inputs: sweep, index of the first, items as a JSON array.  Output: none.
--- Locks: the writer's.
-insert into {{sweep_item}} (sweep, first, items) values (?, ?, ?);
-
 -- name: drop_sweep_items
 -- Removes the list of a sweep.
 -- Inputs: sweep.  Output: none.  Locks: the writer's.
 delete from {{sweep_item}} where sweep = ?;
-
--- name: sweep_items
--- Reads the items of the list of a sweep among which one with an index is, if there is one.
--- Inputs: sweep, index.  Output: index of the first, items.  Locks: none.
-select first, items from {{sweep_item}} where sweep = ? and first <= ? order by first desc limit 1;

@@ -1,14 +1,5 @@
 -- Statements of WhatIf: what claims decide by. They run beside the writer.
 
--- name: standing_quotas
--- Lists the limits that are set, with the starts that are saved up.
--- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, per_key, start_order, tokens,
---   refilled_at.
--- Locks: none.
-select id, scope, name, cap, least, rate, burst, per_key, start_order, tokens, refilled_at from {{quota}}
-where cap > 0 or least > 0 or rate > 0 or per_key > 0 or start_order <> '';
-
 -- name: held_lanes
 -- Counts the jobs that count against limits. It reads whole tables, which have a row for
 -- each taken slot and for each job that awaits its answer.
@@ -35,11 +26,3 @@ select l.id, l.queue, l.tenant, l.kind,
                  order by r.turn, r.start_by, r.id limit 1), '')
 from busy b
 cross join {{lane}} l on l.id = b.lane;
-
--- name: first_of_lane
--- Lists the first ready jobs of a lane, without suspects.
--- Inputs: lane, how many.  Output: turn, start_by, id, in order.  Locks: none.
-select turn, start_by, id from {{ready}}
-where lane = ? and solo = 0
-order by turn, start_by, id
-limit 0 + ?;

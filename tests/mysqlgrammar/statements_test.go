@@ -1,7 +1,6 @@
 package mysqlgrammar
 
 import (
-	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -21,7 +20,7 @@ var samples = map[string]string{
 	"clock":  "1700000000000000", "count": "2", "end": "", "fence_no": "1700000000000001", "gate_id": "4", "id": "9", "idle": "5", "ids": "1,2,3",
 	"among": "(id in (1,2) or id >= 4 and id < 9)", "index": "primary", "into": "into @fairlead_now", "key_name": "x'6b'", "kind": "x'6b'", "known": "1,2",
 	"lane_id": "3", "limit": "100", "list": "x'61',x'62'", "mark": "fairlead_1", "member": "concat_ws(' ', @@wsrep_node_name, @@hostname, @@port)",
-	"member_lease": "6000000", "node_id": "2", "number": "1", "rows": "(1,x'61',null,1.5e3)",
+	"member_lease": "6000000", "minimum": "least", "node_id": "2", "number": "1", "rows": "(1,x'61',null,1.5e3)",
 	"named": "and id > 0 and tenant in (x'61',x'')", "now": clock, "realtime": clock, "set": "case lane when 1 then 2 else 0 end", "solo": "0",
 	"spans": "lane = 1 and turn = 0 and start_by = 5 and id between 7 and 9", "start_by": "5", "tenant_name": "x''", "turn": "0",
 	"unless_taken": "/* unless taken */", "wait": "skip locked",
@@ -62,22 +61,12 @@ func filled(name, text string, all map[string]string) string {
 	})
 }
 
-// statements returns the statements in sql/*.sql by name.
+// statements returns the statements of the store by name.
 func statements(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := fs.Glob(store, "sql/*.sql")
+	all, err := sqlstore.Statements(store, sqlstore.MySQL)
 	if err != nil {
 		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, file := range files {
-		found, err := sqlstore.ReadStatements(store, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range found {
-			all[name] = text
-		}
 	}
 	if len(all) < 300 {
 		t.Fatalf("only %d statements were found", len(all))
