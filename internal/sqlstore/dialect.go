@@ -39,8 +39,8 @@ var (
 
 	hintedDelete = regexp.MustCompile(`^delete from (\{\{\w+\}\}) /\*! (.*?) \*/`)
 	bigSum       = regexp.MustCompile(`sum\(([\w.]+)\)::bigint`)
-	unlessExists = regexp.MustCompile(`(?s)^insert (into .*)\s+on conflict( \(\w+\))? do nothing$`)
-	orReplace    = regexp.MustCompile(`on conflict \(\w+\) do update set`)
+	unlessExists = regexp.MustCompile(`(?s)^insert (into .*)\s+on conflict( \([\w, ]+\))? do nothing$`)
+	orReplace    = regexp.MustCompile(`on conflict \([\w, ]+\) do update set`)
 	excluded     = regexp.MustCompile(`\bexcluded\.(\w+)`)
 	quotient     = regexp.MustCompile(` / (\{\{|\d)`)
 

@@ -35,10 +35,10 @@ func TestCommonStatementsAreTranslated(t *testing.T) {
 			"insert into {{t}} (id, name, at)\nvalues ({{new_t}}, ?1, {{now}}) on conflict (name) do nothing",
 		},
 		"an insert or update": {
-			"insert into {{t}} (a, b) values (?::text, (select {{now}})) on conflict (a) do update set b = excluded.b",
-			"insert into {{t}} (a, b) values ($1::text, (select {{now}})) on conflict (a) do update set b = excluded.b",
+			"insert into {{t}} (a, b) values (?::text, (select {{now}})) on conflict (a, c) do update set b = excluded.b",
+			"insert into {{t}} (a, b) values ($1::text, (select {{now}})) on conflict (a, c) do update set b = excluded.b",
 			"insert into {{t}} (a, b) values (?, {{now}}) on duplicate key update b = values(b)",
-			"insert into {{t}} (a, b) values (?1, {{now}}) on conflict (a) do update set b = excluded.b",
+			"insert into {{t}} (a, b) values (?1, {{now}}) on conflict (a, c) do update set b = excluded.b",
 		},
 		"sums, quotients and the larger one of two": {
 			"select sum(n)::bigint, greatest(a / {{size}}, 1) from {{t}}",
