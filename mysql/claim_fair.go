@@ -16,7 +16,7 @@ func (c *claimer) weigh(n int) []*laneView {
 	if c.fair == nil {
 		return nil
 	}
-	line := c.line
+	line := c.laneQueue
 	line.busy = slices.DeleteFunc(line.busy, func(next candidate) bool {
 		if next.open.fair {
 			next.share = c.fair.Share(next.open.LaneKey)
@@ -45,7 +45,7 @@ func byShare(a, b candidate) int {
 
 // weighFirst prepares the first of the lanes that tenants share for reading.
 func (c *claimer) weighFirst(n int) (views []*laneView) {
-	line := c.line
+	line := c.laneQueue
 	line.shared = dispatch.Rests{}
 	for _, next := range line.unweighed[:n] {
 		line.shared.Read(next.share)

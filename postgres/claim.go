@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimTries bounds how often one Claim tries again, because the rules had changed or
+// claimTries bounds how often one Claim tries again, because the limits had changed or
 // because other transactions had locked the jobs it chose.
 const claimTries = 5
 
@@ -75,14 +75,14 @@ type claimer struct {
 	bytes     sqlstore.ClaimBytes
 	fair      *fairMerge // what tenants share by weight, if the database chooses; nil: nothing
 
-	patient bool           // waits for tenants' quotas that other claims have locked
+	patient bool           // waits for tenants' limits that other claims have locked
 	locked  map[int64]bool // jobs under limits that other transactions were seen to have locked
 }
 
 // next makes one attempt. It reports whether another attempt may find more jobs at
 // once.
 func (c *claimer) next(ctx context.Context) (more bool, err error) {
-	known, err := c.knownRules(ctx)
+	known, err := c.knownLimits(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -113,7 +113,7 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	if got == 0 {
 		changed, err = c.check(ctx, known)
 	}
-	if err != nil || changed { // if the rules changed, nothing was read
+	if err != nil || changed { // if the limits changed, nothing was read
 		return changed && c.left > 0, err
 	}
 	c.noteTakes(open, before, asked, more, took)
@@ -149,7 +149,7 @@ func (c *claimer) room(kind string) int {
 }
 
 // claimLane claims from a single lane, so nothing needs to be merged.
-func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) error {
+func (c *claimer) claimLane(ctx context.Context, known *limitConfig, lane openLane) error {
 	from := front
 	if !lane.outset.whole() {
 		from = lane.outset.cursors[0]
@@ -159,7 +159,7 @@ func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) er
 	return c.lease(ctx, call{sql: c.sql.ClaimLane, args: args, each: c.reader(0)})
 }
 
-func (c *claimer) commonArgs(known *rules, limit int) []any {
+func (c *claimer) commonArgs(known *limitConfig, limit int) []any {
 	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
 }
 
@@ -182,11 +182,11 @@ func (c *claimer) solo() int16 {
 	return 0
 }
 
-// lease runs the statement of a claim while the rules are locked against changes.
+// lease runs the statement of a claim while the limits are locked against changes.
 func (c *claimer) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }
-	err := c.runPinned(ctx, call{sql: c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
+	err := c.runPinned(ctx, call{sql: c.sql.ShareLimits, args: []any{c.limitsLock}}, claim)
 	if err != nil {
 		claim.restart()
 	}

@@ -15,14 +15,14 @@ import (
 const fewLanes = 16
 
 // limitedClaim is a claim from lanes of which some are under limits. It takes three
-// round trips: it looks which lanes have jobs, then locks the quotas of the lanes that
+// round trips: it looks which lanes have jobs, then locks the limits of the lanes that
 // it may reach and reads both, then takes what dispatch chooses. If there are foreign
 // lanes under limits, one more round trip comes first. A claim that has locked the
-// quotas of a lane is the only one that takes jobs from it, so what it read under the
+// limits of a lane is the only one that takes jobs from it, so what it read under the
 // locks is still there to be taken.
 type limitedClaim struct {
 	*claimer
-	known      *rules
+	known      *limitConfig
 	open       []openLane           // served by this claim
 	foreign    []openLane           // not served, but under limits
 	fair       *sqlstore.FairClaim  // what tenants share by weight; nil: nothing
@@ -35,17 +35,17 @@ type limitedClaim struct {
 	weighed    int                  // how many those are
 	unweighed  []candidate          // further lanes that tenants share by weight
 	rests      dispatch.Rests       // that stand for them
-	shared     []int32              // all quotas of these lanes that are not of tenants, in order
+	shared     []int32              // all limits of these lanes that are not of tenants, in order
 	guaranteed int                  // how many lanes belong to a tenant with a minimum
 	cost       time.Duration        // how long it took to look for lanes with jobs
 	slack      int                  // how many extra jobs to choose, because other transactions lock some
 
 	considered int                   // how many of busy, in this try
-	lanes      []*dispatch.Lane      // the considered lanes whose quotas this claim has locked
-	accounts   map[int32]*claimQuota // the quotas this claim has locked
-	free       map[int32]bool        // the quotas that are not full, locked or not
+	lanes      []*dispatch.Lane      // the considered lanes whose limits this claim has locked
+	accounts   map[int32]*claimLimit // the limits this claim has locked
+	free       map[int32]bool        // the limits that are not full, locked or not
 
-	changed bool          // the rules have changed
+	changed bool          // the limits have changed
 	passed  bool          // tenants were left to other claims
 	missed  bool          // fewer jobs were taken than were chosen
 	token   time.Duration // until a rate allows another job to start; negative if no job waits for a rate
@@ -53,14 +53,14 @@ type limitedClaim struct {
 
 // claimLimited claims within limits. It reports whether another attempt may find more
 // jobs at once.
-func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
+func (c *claimer) claimLimited(ctx context.Context, known *limitConfig, open openLanes) (more bool, err error) {
 	line := lines.Get().(*candidates)
 	defer lines.Put(line)
 	if c.claim.Solo {
 		open.foreign = nil // a claim of suspects leaves nothing to other nodes
 	}
 	l := &limitedClaim{claimer: c, known: known, open: open.lanes, foreign: open.foreign, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
-	l.fair = c.Store.fair.Open(c.claim.Node, known.Rules)
+	l.fair = c.Store.fair.Open(c.claim.Node, known.LimitConfig)
 	defer func() { *line = l.line[:0] }()
 	if err := l.readOtherNodes(ctx); err != nil {
 		return false, err
@@ -80,7 +80,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 		}
 	}
 	if l.changed {
-		_, err := c.readRules(ctx)
+		_, err := c.readLimits(ctx)
 		return true, err
 	}
 	taken := len(c.jobs) - before
@@ -95,7 +95,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 	return (l.passed || l.missed) && c.left > 0, nil
 }
 
-// look finds the lanes that have jobs. It reports whether the rules have changed.
+// look finds the lanes that have jobs. It reports whether the limits have changed.
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s claimCheck
@@ -187,7 +187,7 @@ func (l *limitedClaim) withRoom(lanes []openLane) []openLane {
 	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.Kind) <= 0 })
 }
 
-// lineUp orders the candidates and finds the quotas that they share.
+// lineUp orders the candidates and finds the limits that they share.
 func (l *limitedClaim) lineUp() {
 	seen := map[int32]bool{}
 	for i := range l.line {
@@ -217,7 +217,7 @@ func (l *limitedClaim) restart(before int) {
 		lane.restart()
 	}
 	l.considered, l.lanes = 0, nil
-	l.accounts, l.free = map[int32]*claimQuota{}, map[int32]bool{}
+	l.accounts, l.free = map[int32]*claimLimit{}, map[int32]bool{}
 	l.changed, l.passed, l.missed, l.token = false, false, false, -1
 }
 
@@ -229,11 +229,11 @@ func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	}
 	l.cost = max(l.cost, time.Since(begun))
 	for {
-		picks, hungry := dispatch.Choose(l.choices(), l.ask())
-		if len(hungry) == 0 {
+		picks, toRead := dispatch.Choose(l.choices(), l.ask())
+		if len(toRead) == 0 {
 			return l.take(ctx, t, picks)
 		}
-		if err := l.readOn(ctx, t, hungry); err != nil {
+		if err := l.readMore(ctx, t, toRead); err != nil {
 			return err
 		}
 	}
@@ -264,19 +264,19 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 	return append(lanes, rest)
 }
 
-// enter begins the transaction. It locks the quotas that the claim waits for, all at
+// enter begins the transaction. It locks the limits that the claim waits for, all at
 // once and in the same order in every claim: first those that are not of tenants, then,
 // if the claim is patient, those of tenants.
 func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	var s claimCheck
-	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claimer)}
+	calls := []call{{sql: l.pin() + l.sql.ShareLimits + l.sql.Linger, args: []any{l.limitsLock}}, s.call(l.claimer)}
 	lot := l.nextLot(l.weighed + l.guaranteed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
-		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{l.shared}})
+		calls = append(calls, call{sql: l.sql.LockLimits, args: []any{l.shared}})
 	}
 	if l.patient {
-		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{tenants}})
+		calls = append(calls, call{sql: l.sql.LockLimits, args: []any{tenants}})
 	}
 	err := l.consider(ctx, lot, nil, slices.Concat(l.shared, tenants), func(ctx context.Context, more ...call) error {
 		return t.first(ctx, append(calls, more...)...)
@@ -289,9 +289,9 @@ func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 }
 
 // readOn reads more jobs of lanes, or considers more lanes, or both.
-func (l *limitedClaim) readOn(ctx context.Context, t *roundTrips, hungry []*dispatch.Lane) error {
+func (l *limitedClaim) readMore(ctx context.Context, t *roundTrips, toRead []*dispatch.Lane) error {
 	var lot, known []*busyLane
-	for _, lane := range hungry {
+	for _, lane := range toRead {
 		if l.rests.Has(lane) {
 			lot = append(lot, l.weighRest()...)
 		} else if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
@@ -313,12 +313,12 @@ func (l *limitedClaim) nextLot(n int) []*busyLane {
 	return l.busy[from:l.considered]
 }
 
-// consider locks quotas and reads jobs in one round trip: those of a lot of new lanes
+// consider locks limits and reads jobs in one round trip: those of a lot of new lanes
 // and of some known ones.
-func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quotas []int32, run func(context.Context, ...call) error) error {
+func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, limits []int32, run func(context.Context, ...call) error) error {
 	var calls []call
-	if len(quotas) > 0 {
-		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
+	if len(limits) > 0 {
+		calls = append(calls, call{sql: l.sql.FoldLimits, args: []any{limits}, each: l.readQuota})
 	}
 	lanes := known
 	for _, lane := range lot {
@@ -346,14 +346,14 @@ func (l *limitedClaim) expected() int {
 	return min(l.left+l.slack, max(2*int(l.limitedTake.Load()), fewLanes))
 }
 
-// admit adds a lane to the choice if this claim has locked all its quotas.
+// admit adds a lane to the choice if this claim has locked all its limits.
 func (l *limitedClaim) admit(lane *busyLane) {
 	if !lane.open.limited() {
 		l.lanes = append(l.lanes, &lane.Lane)
 		return
 	}
 	full, busy := false, false
-	for _, id := range lane.open.hold.quotas {
+	for _, id := range lane.open.hold.limits {
 		a := l.accounts[id]
 		switch {
 		case a != nil:
@@ -377,7 +377,7 @@ func (l *limitedClaim) admit(lane *busyLane) {
 	}
 }
 
-// take leases the chosen jobs and writes the quotas.
+// take leases the chosen jobs and writes the limits.
 func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch.Pick) error {
 	l.token = dispatch.NextToken(l.lanes, picks[:min(l.left, len(picks))])
 	if len(picks) == 0 {

@@ -158,7 +158,7 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	t.Fatal("it was not found")
 }
 
-// A claim that believes in rules of the past gets nothing, and has not looked.
+// A claim that believes in limits of the past gets nothing, and has not looked.
 func TestAClaimUnderOldRulesHasNotLookedAtTheLane(t *testing.T) {
 	at := migrated.Postgres(t)
 	store, other := open(t, at, Options{}), open(t, at, Options{})

@@ -30,13 +30,13 @@ type Fair struct {
 
 // fairNode is a node that claims jobs where tenants share starts.
 type fairNode struct {
-	ledger  *dispatch.Ledger
-	sharing Lock
-	rules   *Rules // as of the last claim
-	claimed time.Time
-	begun   bool // has shared at least once
-	shared  time.Time
-	bucket  int64 // bucket of the last share
+	pastStarts *dispatch.PastStarts
+	sharing    Lock
+	config     *LimitConfig // as of the last claim
+	claimed    time.Time
+	begun      bool // has shared at least once
+	shared     time.Time
+	bucket     int64 // bucket of the last share
 }
 
 // FairStatements holds the SQL statements of Fair.
@@ -54,13 +54,13 @@ func NewFair(db Database, statements *FeatureStatements) *Fair {
 
 // FairClaim is a claim in which tenants share starts. A nil FairClaim has no shares.
 type FairClaim struct {
-	rules  *Rules
+	config *LimitConfig
 	shares *dispatch.Shares
 }
 
 // Open begins a claim. It returns nil unless tenants share the starts of at least one queue.
-func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
-	if !rules.Fair() {
+func (f *Fair) Open(node fairlead.NodeID, config *LimitConfig) *FairClaim {
+	if !config.Fair() {
 		return nil
 	}
 	f.mu.Lock()
@@ -73,11 +73,11 @@ func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 				delete(f.nodes, id)
 			}
 		}
-		n = &fairNode{ledger: dispatch.NewLedger()}
+		n = &fairNode{pastStarts: dispatch.NewPastStarts()}
 		f.nodes[node] = n
 	}
-	n.claimed, n.rules = now, rules
-	return &FairClaim{rules: rules, shares: n.ledger.Open()}
+	n.claimed, n.config = now, config
+	return &FairClaim{config: config, shares: n.pastStarts.Open()}
 }
 
 // Share returns the share of the lane's tenant, or nil if jobs in the lane start by deadline.
@@ -85,7 +85,7 @@ func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	if c == nil {
 		return nil
 	}
-	party, fair := c.rules.Party(lane)
+	party, fair := c.config.Party(lane)
 	if !fair {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Jo
 func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	started := map[dispatch.Party]int{}
 	for _, job := range jobs {
-		if party, fair := c.rules.Party(KeyOf(job)); fair {
+		if party, fair := c.config.Party(KeyOf(job)); fair {
 			started[party]++
 		}
 	}
@@ -171,15 +171,15 @@ func (f *Fair) shareAll(ctx context.Context) error {
 // share reads the starts of other nodes and then writes those of this node.
 func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
 	f.mu.Lock()
-	rules := n.rules
+	config := n.config
 	f.mu.Unlock()
 	now, others, err := f.others(ctx, node)
 	if err != nil {
 		return err
 	}
 	bucket := now / startsBucket.Microseconds()
-	n.ledger.Refresh(bucket, others, rules.partyIn)
-	if err := f.write(ctx, node, n.ledger); err != nil {
+	n.pastStarts.Refresh(bucket, others, config.partyIn)
+	if err := f.write(ctx, node, n.pastStarts); err != nil {
 		return err
 	}
 	if bucket != n.bucket {
@@ -213,8 +213,8 @@ func (f *Fair) others(ctx context.Context, node fairlead.NodeID) (int64, []dispa
 }
 
 // write publishes the starts of a node.
-func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch.Ledger) error {
-	counts := ledger.Unread()
+func (f *Fair) write(ctx context.Context, node fairlead.NodeID, pastStarts *dispatch.PastStarts) error {
+	counts := pastStarts.Unread()
 	if len(counts) == 0 {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch
 	if _, err := exec(ctx, f.db, "share starts", f.sql.PutFairStarts, &rows); err != nil {
 		return err
 	}
-	ledger.Written(counts)
+	pastStarts.Written(counts)
 	return nil
 }
 

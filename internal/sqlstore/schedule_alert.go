@@ -39,7 +39,7 @@ func (a *scheduleAlert) decode() *schedule.Alert {
 
 // standing is the state that a schedule keeps from one plan to the next. Times are in
 // microseconds.
-type standing struct {
+type planState struct {
 	Failures int   `json:"failures,omitempty"`
 	Told     bool  `json:"told,omitempty"`
 	FailedAt int64 `json:"failed_at,omitempty"`
@@ -48,11 +48,11 @@ type standing struct {
 }
 
 // EncodeStanding returns a schedule's standing as JSON, or "" if the standing is empty.
-func EncodeStanding(s schedule.Standing) string {
+func EncodePlanState(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
 	}
-	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt), Micros(s.Chosen)})
+	text, err := json.Marshal(planState{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt), Micros(s.Chosen)})
 	if err != nil {
 		panic(err) // numbers always encode
 	}
@@ -61,8 +61,8 @@ func EncodeStanding(s schedule.Standing) string {
 
 // decodeStanding decodes the result of EncodeStanding. It ignores unreadable text, after
 // which the alert's receiver may get a message twice.
-func decodeStanding(text []byte) schedule.Standing {
-	var s standing
+func decodePlanState(text []byte) schedule.Standing {
+	var s planState
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
 		return schedule.Standing{}
 	}

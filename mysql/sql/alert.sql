@@ -40,7 +40,7 @@ select name, scope, body, created_at, updated_at, standing from {{alert}} where 
 delete from {{alert}} where name = ?;
 
 -- name: alerts
--- Lists all rules in order of name.
+-- Lists all limits in order of name.
 -- Inputs: none.
 -- Output: the columns.
 -- Locks: none.

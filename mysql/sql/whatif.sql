@@ -1,6 +1,6 @@
 -- Statements of WhatIf: what claims decide by, read without any lock.
 
--- name: standing_quotas
+-- name: limit_tokens
 -- Lists the limits that are set, with the starts that are saved up.
 -- Inputs: none.
 -- Output: id, scope, name, cap, least, rate, burst, per_key, start_order, tokens,

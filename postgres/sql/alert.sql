@@ -41,7 +41,7 @@ select name, scope, body, created_at, updated_at, standing from {{alert}} where 
 delete from {{alert}} where name = $1::text;
 
 -- name: alerts
--- All rules, in order of name.
+-- All limits, in order of name.
 -- Output: the columns.
 -- Locks: none.
 select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;

@@ -1,6 +1,6 @@
 -- Statements of WhatIf: what claims decide by, read without any lock.
 
--- name: standing_quotas
+-- name: limit_tokens
 -- Lists the limits that are set, with the starts that are saved up.
 -- Output: id, scope, name, cap, minimum, rate, burst, places per key, order, tokens,
 --   refilled_at.

@@ -30,7 +30,7 @@ select name, scope, body, created_at, updated_at, standing from {{alert}} where 
 delete from {{alert}} where name = ?;
 
 -- name: alerts
--- Lists all rules.
+-- Lists all limits.
 -- Inputs: none.  Output: the columns, in order of name.  Locks: none.
 select name, scope, body, created_at, updated_at, standing from {{alert}} order by name;
 
