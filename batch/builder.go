@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// intake takes the tasks of a batch in the making.
+// builder collects and checks the tasks of a new batch, and stores them in chunks.
 type builder struct {
 	batch      Batch
 	writer     *chunkWriter
@@ -19,7 +19,7 @@ type builder struct {
 	generic    map[string]bool      // types of targets of tasks so far that the operation for AnyType does
 }
 
-// intake is for the tasks of a batch. It fails with ErrInvalid, also if no live node knows
+// newBuilder returns a builder for the tasks of a batch. It fails with ErrInvalid, also if no live node knows
 // its type.
 func (c *Client) newBuilder(ctx context.Context, nodes func(ctx context.Context) ([]fairlead.Node, error), batch Batch) (*builder, error) {
 	if err := Normalize(&batch); err != nil {

@@ -18,7 +18,7 @@ type Turns struct {
 	lines map[int64]openBatch // by batch
 }
 
-// standing is what the turns of other batches depend on.
+// openBatch is the state of an open batch on which the turns of other batches depend.
 type openBatch struct {
 	queue    string
 	priority int

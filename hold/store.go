@@ -45,7 +45,7 @@ const (
 	MaxKept      = 200_000 // approximate number of holds that a witness retains in total
 )
 
-// Standing is the state that one look passes on to the next.
+// LookState is the state that one look passes on to the next.
 type LookState struct {
 	Version int64     // version of the last look; zero = no look so far
 	At      time.Time // time of the last look

@@ -37,7 +37,7 @@ func newWire(rest *http.Transport) *wire {
 	return &wire{dial: rest.DialContext, rest: rest, idle: map[string][]*connection{}}
 }
 
-// line is a connection. One call at a time uses it.
+// connection is a connection to a server. One call at a time uses it.
 type connection struct {
 	conn    net.Conn
 	address string

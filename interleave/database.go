@@ -44,7 +44,7 @@ type dialect interface {
 	prepare(ctx context.Context, admin *sql.DB) error
 	// tableNames returns the query of the names of all tables.
 	tableNames(at *url.URL) string
-	// quotaUse returns the query of how many jobs each limit counts, or an empty text if the
+	// limitUse returns the query of how many jobs each limit counts, or an empty text if the
 	// store counts running jobs instead.
 	limitUse() string
 	// moved is called after the clock in the database was moved.
@@ -55,7 +55,7 @@ type dialect interface {
 	warm(ctx context.Context, s Store, node fairlead.NodeID) error
 	// oneWriter reports whether every operation that writes waits for a caller's transaction.
 	oneWriter() bool
-	// changeRules returns the statement that announces that the limits have changed.
+	// changeLimits returns the statement that announces that the limits have changed.
 	changeLimits() string
 	// waiting returns the client ports of the connections that wait for a lock.
 	waiting(ctx context.Context, admin *sql.DB) ([]int, error)

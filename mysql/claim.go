@@ -16,6 +16,18 @@ import (
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not
 // alive.
+//
+// It is one transaction:
+//
+//  1. open locks the version of the limits, shared: limits and pauses cannot change until
+//     the claim ends.
+//  2. take chooses jobs, locks the limits of their lanes, and then locks the jobs.
+//  3. lease takes a fence and moves the jobs to running. It takes the fence after the jobs are
+//     locked: an earlier claim of the same job has committed by then, under a smaller fence.
+//  4. keepLimits writes how many jobs the limits now count.
+//
+// What the claim has learnt of the lanes is remembered only after the commit, because the
+// transaction may fail.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()

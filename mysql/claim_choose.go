@@ -58,7 +58,19 @@ func (c *claimer) take(ctx context.Context) error {
 	return c.takeChosen(ctx)
 }
 
-// takeChosen chooses among the lanes that are viewed or lined up.
+// takeChosen chooses among the lanes that are viewed or queued, and locks what it has chosen.
+// Each round ends in one of these ways:
+//
+//   - Only one lane is left: the server locks its first free jobs.
+//   - Nothing is chosen: the claim is complete.
+//   - Limits are not locked yet: lock those of the chosen lanes, and choose again. Until then
+//     their use was an estimate, and other claims may have changed it.
+//   - A chosen lane is one whose limits could not be locked: leave such lanes to the claims that
+//     have locked them, and choose again.
+//   - Otherwise lock the chosen jobs. Reading them took no locks, so other transactions may
+//     have taken some meanwhile. If so, choose others in their place.
+//
+// A claim that runs out of rounds keeps what it has, and looks again soon.
 func (c *claimer) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {
@@ -184,8 +196,8 @@ func (c *claimer) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	}
 }
 
-// feed reads more jobs of hungry lanes, and considers more lanes if a hungry lane
-// stands for others.
+// readMore reads more jobs of the lanes that the choice cannot continue without. If one
+// of them stands for others, it considers more lanes.
 func (c *claimer) readMore(ctx context.Context, toRead, rests []*dispatch.Lane) error {
 	var views []*laneView
 	var more []*dispatch.Lane

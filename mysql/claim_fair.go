@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the line: which of them is
+// weigh takes the lanes that tenants share by weight out of the queue: which of them is
 // first does not follow from their jobs. The claim considers all of them, or if there are
 // very many first those whose tenants have had least.
 func (c *claimer) weigh(n int) []*laneView {

@@ -17,7 +17,7 @@ import (
 // that had locked their limits.
 const busyPause = 5 * time.Millisecond
 
-// claimQuota is a limit that a claim counts against.
+// claimLimit is a limit that a claim counts against.
 type claimLimit struct {
 	dispatch.Limit
 	tenants    bool  // whether it belongs to a tenant
@@ -37,7 +37,7 @@ const (
 	isRefused                    // another claim has locked it
 )
 
-// govern puts a lane under its limits.
+// addLimits puts a lane under its limits.
 func (c *claimer) addLimits(view *laneView, lane *openLane) {
 	view.limitIDs = lane.limitIDs
 	for _, id := range view.limitIDs {
@@ -49,7 +49,7 @@ func (c *claimer) addLimits(view *laneView, lane *openLane) {
 	}
 }
 
-// limit returns a limit of the claim.
+// limitByID returns a limit of the claim.
 func (c *claimer) limitByID(id int32) *claimLimit {
 	q := c.limits[id]
 	if q == nil {
@@ -203,7 +203,7 @@ func (c *claimer) lockedIDs() []int64 {
 	return ids
 }
 
-// lockQuotas locks limits, except those that other claims have locked if how skips
+// lockLimitsByID locks limits, except those that other claims have locked if how skips
 // them.
 func (c *claimer) lockLimitsByID(ctx context.Context, ids []int64, how string) error {
 	for _, id := range ids {
@@ -240,7 +240,7 @@ func (c *claimer) spend(lane int32) {
 	}
 }
 
-// keepQuotas writes the locked limits back.
+// keepLimits writes the locked limits back.
 func (c *claimer) keepLimits(ctx context.Context) error {
 	kept, n := tuples{json: true}, 0
 	for id, q := range c.limits {

@@ -13,7 +13,7 @@ import (
 // asked for.
 const fewLanes = 16
 
-// laneLine is the line of lanes for a claim from many: lanes that probably have jobs
+// laneQueue is the queue of lanes for a claim from many: lanes that probably have jobs
 // and have not been considered yet.
 type laneQueue struct {
 	*laneSplit
@@ -21,17 +21,17 @@ type laneQueue struct {
 	began      time.Time
 	open       *openLanes
 	most       int        // how many jobs can be taken in all
-	considered int        // how many lanes were taken out of the line
+	considered int        // how many lanes were taken out of the queue
 	aside      candidates // lanes of kinds without room, given what was chosen
 
 	unweighed candidates     // lanes that tenants share by weight and that were not considered yet
 	shared    dispatch.Rests // that stand for them
 }
 
-// none reports whether the line is empty.
+// none reports whether the queue is empty.
 func (l *laneQueue) none() bool { return l == nil || len(l.busy)+len(l.unweighed) == 0 }
 
-// takeLinedUp takes jobs from many lanes. It finds the lanes that probably have jobs,
+// takeFromMany takes jobs from many lanes. It finds the lanes that probably have jobs,
 // most of them from memory, and considers the first of them.
 func (c *claimer) takeFromMany(ctx context.Context, open openLanes) error {
 	p := splits.Get().(*laneSplit)
@@ -131,7 +131,7 @@ func (c *claimer) resolveUncertain(ctx context.Context) error {
 	return err
 }
 
-// consider takes the next lanes out of the line and reads them, except those that are
+// consider takes the next lanes out of the queue and reads them, except those that are
 // known to be full.
 func (c *claimer) consider(ctx context.Context, n int) error {
 	lot := c.weigh(n)
@@ -213,7 +213,7 @@ func (l *laneQueue) setAside(rests []*dispatch.Lane) {
 	heap.Init(&l.busy)
 }
 
-// lineUpAgain brings lanes back that there was no room for, because other transactions
+// restore brings lanes back that there was no room for, because other transactions
 // have taken what was chosen instead.
 func (l *laneQueue) restore() {
 	if l != nil && len(l.aside) > 0 {

@@ -47,7 +47,7 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 	return d.Read(ctx, verb, f)
 }
 
-// ChangeRules implements sqlstore.RuleChanges.
+// ChangeLimits implements sqlstore.LimitChanges.
 func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
 	return d.inLimitChange(ctx, verb, func(ctx context.Context, r *limitChange) error { return f(ctx, r) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleChange is a change of tenants and limits, under the lock of the limits.
+// limitChange is a change of tenants and limits, while no claim runs.
 type limitChange struct {
 	*txn
 	sqlstore.DB
@@ -19,7 +19,7 @@ type limitChange struct {
 	left         bool // a job still counts against other limits, because another transaction holds it
 }
 
-// rule changes tenants and limits.
+// inLimitChange changes tenants and limits.
 func (s *Store) inLimitChange(ctx context.Context, verb string, change func(ctx context.Context, r *limitChange) error) error {
 	defer s.pending.Forget()
 	var r *limitChange
@@ -44,7 +44,7 @@ func (s *Store) inLimitChange(ctx context.Context, verb string, change func(ctx 
 	return err
 }
 
-// reholdAll gives every running and waiting job the limits of the current limits, and returns the
+// reholdAll makes every running and waiting job count against the current limits, and returns the
 // counts that were wrong.
 func (s *Store) reholdAll(ctx context.Context, verb string) (drift []driver.Drift, err error) {
 	var r *limitChange
@@ -65,7 +65,7 @@ func (s *Store) reholdAll(ctx context.Context, verb string) (drift []driver.Drif
 	return drift, err
 }
 
-// reholdLeft moves the jobs to their new limits that another transaction held when the limits
+// reholdLeft moves the jobs to their new limits that another transaction held when those
 // changed.
 func (s *Store) reholdLeft(ctx context.Context) error {
 	if !s.reholding.Due() {
@@ -87,10 +87,10 @@ func (r *limitChange) read(ctx context.Context) (err error) {
 	return err
 }
 
-// Version implements sqlstore.RuleChange.
+// Version implements sqlstore.LimitChange.
 func (r *limitChange) Version() int64 { return r.version }
 
-// Family implements sqlstore.RuleChange.
+// Family implements sqlstore.LimitChange.
 func (r *limitChange) Family(ctx context.Context, name, _ string) (sqlstore.Family, error) {
 	if err := r.read(ctx); err != nil {
 		return sqlstore.Family{}, err
@@ -98,10 +98,10 @@ func (r *limitChange) Family(ctx context.Context, name, _ string) (sqlstore.Fami
 	return r.family(name), nil
 }
 
-// Adopt implements sqlstore.RuleChange.
+// Adopt implements sqlstore.LimitChange.
 func (r *limitChange) Adopt(name, parent string) { r.parents[name], r.reholds = parent, true }
 
-// PutQuota implements sqlstore.RuleChange. A rate that differs starts with its burst.
+// PutLimit implements sqlstore.LimitChange. A rate that differs starts with its burst.
 func (r *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, least int, _ []string) error {
 	if err := r.Flush(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *limitChange) family(except string) sqlstore.Family {
 	return sqlstore.NewFamily(r.parents, sqlstore.PlainLimits(r.rows), except)
 }
 
-// limit sets the limit of a scope. A changed rate starts with a full burst.
+// putLimit sets the limit of a scope. A changed rate starts with a full burst.
 func (r *limitChange) putLimit(ctx context.Context, limit fairlead.Limit, least int) error {
 	q := r.rowOf(limit)
 	was, places := q.Active(), max(q.Limit.PerKey, 1)
@@ -146,7 +146,7 @@ func (r *limitChange) putLimit(ctx context.Context, limit fairlead.Limit, least 
 	return err
 }
 
-// quotaOf returns the row of a limit, or a new one.
+// rowOf returns the row of a limit, or a new one.
 func (r *limitChange) rowOf(limit fairlead.Limit) *limitRow {
 	for _, q := range r.rows {
 		if q.Limit.Scope == limit.Scope && q.Limit.Name == limit.Name {

@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// limits are the limits of one version, with what they mean for lanes.
+// limitConfig contains one version of the limits, with what they mean for lanes.
 type limitConfig struct {
 	*sqlstore.LimitConfig
 	open sqlstore.ScopeCache[openList]
 }
 
-// rulesOf returns the limits of a locked version.
+// limitsOfVersion returns the limits of a locked version.
 func (t *txn) limitsOfVersion(ctx context.Context, version int64) (*limitConfig, error) {
 	if known := t.limitConfig.Load(); known != nil && known.Version == version {
 		return known, nil
@@ -28,7 +28,7 @@ func (t *txn) limitsOfVersion(ctx context.Context, version int64) (*limitConfig,
 	return known, nil
 }
 
-// readRules reads the limits of a version.
+// readLimits reads the limits of a version.
 func (t *txn) readLimits(ctx context.Context, version int64) (*sqlstore.LimitConfig, error) {
 	pauses, err := sqlstore.ReadPauses(ctx, t.db(), &t.sql.PauseStatements)
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *txn) readLimits(ctx context.Context, version int64) (*sqlstore.LimitCon
 	return sqlstore.NewLimitConfig(version, pauses, parents, sqlstore.PlainLimits(limits)).Weighed(weights), nil
 }
 
-// changeRules begins a change of the limits and returns their new version. No claim runs
+// beginLimitChange begins a change of the limits and returns their new version. No claim runs
 // until the transaction ends. Nodes are then woken, because the new limits may allow
 // more.
 func (t *txn) beginLimitChange(ctx context.Context) (int64, error) {
@@ -73,7 +73,7 @@ func (t *txn) parents(ctx context.Context) (map[string]string, error) {
 	return parents, err
 }
 
-// limit is a limit with its use.
+// limitRow is a limit with its use.
 type limitRow struct {
 	sqlstore.StoredLimit
 	running    int // jobs that count against it
@@ -91,7 +91,7 @@ func (q *limitRow) limit() dispatch.Limit {
 	return limit
 }
 
-// readQuotas returns all limits, including removed ones.
+// readLimitRows returns all limits, including removed ones.
 func readLimitRows(ctx context.Context, q querier, statement string) (limits []*limitRow, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
 		q := &limitRow{}

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// quotaSets caches the sets of limits that jobs count against. Sets never change, but
+// limitSets caches the sets of limits that jobs count against. Sets never change, but
 // the database may lose one. A set is deleted only together with a limit that it
 // contains, after which no job asks for it.
 type limitSets struct {

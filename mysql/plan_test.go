@@ -197,7 +197,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"hold_waiting":        fill(s.sql.HoldWaiting, "set", "1", "among", condition),
 		"limit_use":           fill(s.sql.LimitUse, "ids", list),
 		"lock_limits":         fill(s.sql.LockLimits, "ids", list, "wait", skipLocked),
-		"await_quotas":        fill(s.sql.LockLimits, "ids", list, "wait", waitForLock),
+		"await_limits":        fill(s.sql.LockLimits, "ids", list, "wait", waitForLock),
 		"deltas_of":           fill(s.sql.DeltasOf, "ids", list),
 		"forget_deltas":       fill(s.sql.ForgetDeltas, "among", condition),
 		"keep_limits":         fill(s.sql.KeepLimits, "rows", string(kept.text)),

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// pruneQuotas removes what remains of deleted limits, once no job counts against them:
+// pruneLimits removes what remains of deleted limits, once no job counts against them:
 // their rows, the slots that jobs gave back, and the sets that contain them. It holds
 // the lock of the limits, so no process claims or sets a limit meanwhile. A job that
 // ends at this moment still counts: what it holds is read before the slots given back

@@ -51,7 +51,7 @@ func (t *txn) resolve(ctx context.Context, p *placed, answer *fairlead.Settlemen
 	return err
 }
 
-// standing is how the job stands for those who tell something of it.
+// jobState returns the state of the job that answers and extensions are checked against.
 func (p *placed) jobState(now int64) (*verdict.JobState, error) {
 	early, err := p.earlyAnswer()
 	return &verdict.JobState{

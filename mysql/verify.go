@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// rehold gives every running and waiting job the limits of the current limits, and
-// counts the limits again. It returns the counts that were wrong. A job that another
+// rehold makes every running and waiting job count against the current limits, and
+// counts the jobs under each limit again. It returns the counts that were wrong. A job that another
 // transaction holds, maybe that of a caller, keeps the limits that it has: all claims wait
 // meanwhile.
 //
@@ -53,7 +53,7 @@ func (r *limitChange) lockHolders(ctx context.Context, statement string) (map[ho
 // move gives the jobs of a place the sets of the current limits.
 func (r *limitChange) move(ctx context.Context, config *sqlstore.LimitConfig, holders map[holder][]int64, hold string) error {
 	groups := slices.Collect(maps.Keys(holders))
-	sets, err := r.setsByRule(ctx, config, groups)
+	sets, err := r.currentSets(ctx, config, groups)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (r *limitChange) move(ctx context.Context, config *sqlstore.LimitConfig, ho
 	return nil
 }
 
-// setsByRule returns the sets that jobs count against by the limits.
-func (r *limitChange) setsByRule(ctx context.Context, config *sqlstore.LimitConfig, groups []holder) ([]int32, error) {
+// currentSets returns the sets that jobs must count against by the current limits.
+func (r *limitChange) currentSets(ctx context.Context, config *sqlstore.LimitConfig, groups []holder) ([]int32, error) {
 	lists := make([][]int32, len(groups))
 	for i, h := range groups {
 		lane, err := r.laneKey(ctx, h.lane)
@@ -119,7 +119,7 @@ func (r *limitChange) recount(ctx context.Context, config *sqlstore.LimitConfig)
 		return nil, err
 	}
 	groups := slices.Collect(maps.Keys(seen.jobs))
-	sets, err := r.setsByRule(ctx, config, groups)
+	sets, err := r.currentSets(ctx, config, groups)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,11 @@ const claimTries = 5
 const claimColumns = 18 // of a row that a claim returns
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not live.
+//
+// It refreshes what the process caches of lanes, nodes and shared starts, and then claims in
+// one or more tries, see next. Each try is a transaction that leases jobs when it commits. A
+// later try adds to the jobs of the earlier ones, so after an error these are returned
+// nevertheless: they are leased to the node.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -81,6 +86,19 @@ type claimer struct {
 
 // next makes one attempt. It reports whether another attempt may find more jobs at
 // once.
+//
+// There are three ways to claim, and next takes the cheapest that is exact:
+//
+//   - claimLimited, if limits apply, tenants share starts by weight in several scopes, or
+//     there are very many lanes. The process reads the lanes, chooses, and leases.
+//   - claimLane, if there is one lane. One statement takes its first jobs.
+//   - claimMerged, if there are a few lanes, or the only lane had no job after its cursor. One
+//     statement merges the lanes in the database.
+//
+// The last two send the version of the limits with which the lanes were chosen, and lease
+// nothing if it has changed. A pause that was committed before the statement began is
+// therefore obeyed. An attempt without jobs does not know whether there are none, the limits
+// have changed, or the node is dead, so check asks.
 func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	known, err := c.knownLimits(ctx)
 	if err != nil {
@@ -182,7 +200,8 @@ func (c *claimer) solo() int16 {
 	return 0
 }
 
-// lease runs the statement of a claim while the limits are locked against changes.
+// lease runs the statement of a claim while the limits are locked against changes: the
+// lock is shared by all claims, and a change of the limits waits until they have committed.
 func (c *claimer) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }

@@ -20,6 +20,13 @@ const fewLanes = 16
 // lanes under limits, one more round trip comes first. A claim that has locked the
 // limits of a lane is the only one that takes jobs from it, so what it read under the
 // locks is still there to be taken.
+//
+// The first round trip is not part of the transaction. What it finds only decides which
+// limits to lock; other claims may take these jobs until the locks are held, so run reads
+// the lanes again under the locks. A claim locks limits before jobs, and limits that are not of
+// tenants in the same order as all other claims, so claims do not wait for each other in a
+// circle. Transactions that only end jobs do not lock limits: they add rows to quota_delta,
+// which the next claim subtracts.
 type limitedClaim struct {
 	*claimer
 	known      *limitConfig
@@ -221,7 +228,11 @@ func (l *limitedClaim) restart(before int) {
 	l.changed, l.passed, l.missed, l.token = false, false, false, -1
 }
 
-// run does everything that happens in the transaction.
+// run does everything that happens in the transaction. It locks the first lot of limits and
+// reads their lanes, and then lets dispatch choose. If the choice depends on jobs that
+// were not read, run reads more and chooses again. The last statement leases the chosen jobs.
+// Until then other transactions may lock or delete chosen jobs, for example to cancel
+// them; that statement passes over these.
 func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	begun := time.Now()
 	if err := l.enter(ctx, t); err != nil || l.changed {
@@ -266,7 +277,12 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 
 // enter begins the transaction. It locks the limits that the claim waits for, all at
 // once and in the same order in every claim: first those that are not of tenants, then,
-// if the claim is patient, those of tenants.
+// if the claim is patient, those of tenants. Limits of tenants that another claim has locked
+// are passed over at first: there are many, and another tenant's jobs may do. A try that
+// passed over some makes the next one patient.
+//
+// The lock of the limits' version comes first, and check reads the version under it, so
+// what the process knows of limits and pauses holds until the commit, or run ends here.
 func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	var s claimCheck
 	calls := []call{{sql: l.pin() + l.sql.ShareLimits + l.sql.Linger, args: []any{l.limitsLock}}, s.call(l.claimer)}
@@ -288,7 +304,7 @@ func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	return err
 }
 
-// readOn reads more jobs of lanes, or considers more lanes, or both.
+// readMore reads more jobs of lanes, or considers more lanes, or both.
 func (l *limitedClaim) readMore(ctx context.Context, t *roundTrips, toRead []*dispatch.Lane) error {
 	var lot, known []*busyLane
 	for _, lane := range toRead {
@@ -314,11 +330,13 @@ func (l *limitedClaim) nextLot(n int) []*busyLane {
 }
 
 // consider locks limits and reads jobs in one round trip: those of a lot of new lanes
-// and of some known ones.
+// and of some known ones. The limits come first: jobs must be read after the locks are held,
+// with a snapshot that shows what earlier holders of the locks have taken. A lane whose
+// limits could not be locked is read in vain, which costs less than another round trip.
 func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, limits []int32, run func(context.Context, ...call) error) error {
 	var calls []call
 	if len(limits) > 0 {
-		calls = append(calls, call{sql: l.sql.FoldLimits, args: []any{limits}, each: l.readQuota})
+		calls = append(calls, call{sql: l.sql.FoldLimits, args: []any{limits}, each: l.readLimit})
 	}
 	lanes := known
 	for _, lane := range lot {
@@ -384,7 +402,7 @@ func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch
 		return nil
 	}
 	before := len(l.jobs)
-	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.quotaArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
+	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.limitArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
 	if err := t.last(ctx, call{sql: l.sql.ClaimChosen, args: args, each: l.reader(0)}); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimQuota is a limit that this claim has locked.
+// claimLimit is a limit that this claim has locked.
 type claimLimit struct {
 	dispatch.Limit
 	folded     int // slots given back since the row was written
@@ -34,8 +34,8 @@ func (l *limitedClaim) tenants(lanes []*busyLane) (tenants []int32) {
 	return tenants
 }
 
-// readQuota reads a row of fold_limits.
-func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
+// readLimit reads a row of fold_limits.
+func (l *limitedClaim) readLimit(row sqlstore.Scanner) error {
 	var what string
 	var id int32
 	var n int
@@ -62,8 +62,8 @@ func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
 	return nil
 }
 
-// quotaArgs returns the limits to write.
-func (l *limitedClaim) quotaArgs(picks []dispatch.Pick) []any {
+// limitArgs returns the limits to write.
+func (l *limitedClaim) limitArgs(picks []dispatch.Pick) []any {
 	spent := dispatch.Spent(picks)
 	ids, folded, tokens, refilledAt := []int32{}, []int32{}, []float64{}, []int64{}
 	for id, a := range l.accounts {

@@ -131,7 +131,7 @@ func (w *limitsWorld) changeCaps() {
 	}
 }
 
-const quotasAtOnce = `
+const limitsAtOnce = `
 select q.scope || ' ' || q.name, q.cap, q.used - coalesce((select sum(n) from fairlead_quota_delta d where d.quota = q.id), 0),
        (select count(*) from (select lane from fairlead_running union all select lane from fairlead_waiting) r join fairlead_lane l on l.id = r.lane
         where q.scope = 'global' or q.scope = 'kind' and l.kind = q.name or q.scope = 'tenant' and l.tenant = q.name),
@@ -144,7 +144,7 @@ from fairlead_quota q`
 func (w *limitsWorld) watch(conn *pgx.Conn) {
 	known, excess := int64(0), map[string]int{}
 	for looks := 0; !w.over.Load(); looks++ {
-		rows, err := conn.Query(w.Context(), quotasAtOnce)
+		rows, err := conn.Query(w.Context(), limitsAtOnce)
 		w.must(err)
 		before := known
 		now := map[string]int{}

@@ -64,7 +64,7 @@ func (d database) read(ctx context.Context, verb string, first func() string, f 
 	return nil
 }
 
-// ChangeRules implements sqlstore.RuleChanges.
+// ChangeLimits implements sqlstore.LimitChanges.
 func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
 	err := d.inLimitChange(ctx, func(ctx context.Context, c *limitChange) error { return f(ctx, c) })
 	if err != nil {

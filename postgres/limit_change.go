@@ -7,14 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleChange is a change of the limits in progress.
+// limitChange is a change of the limits in progress.
 type limitChange struct {
 	*Store
 	*pipeline
 	in      runner
 	version int64 // the new one
 	touched []scopeName
-	reheld  bool // jobs were given the limits of the limits
+	reheld  bool // jobs now count against the current limits
 	left    bool // a job still counts against other limits, because another transaction holds it
 }
 
@@ -36,7 +36,7 @@ func (s scopeName) covers(lane sqlstore.Lane) bool {
 	return true
 }
 
-// changeRules changes the limits while no claim runs, and wakes nodes, because the new
+// inLimitChange changes the limits while no claim runs, and wakes nodes, because the new
 // limits may allow more. It may run f more than once.
 func (s *Store) inLimitChange(ctx context.Context, f func(ctx context.Context, c *limitChange) error) error {
 	defer s.pending.Forget()
@@ -73,10 +73,10 @@ func (c *limitChange) touch(scope fairlead.LimitScope, names ...string) {
 	}
 }
 
-// Version implements sqlstore.RuleChange.
+// Version implements sqlstore.LimitChange.
 func (c *limitChange) Version() int64 { return c.version }
 
-// Family implements sqlstore.RuleChange.
+// Family implements sqlstore.LimitChange.
 func (c *limitChange) Family(ctx context.Context, name, parent string) (sqlstore.Family, error) {
 	family := sqlstore.Family{Parents: map[string]string{}}
 	c.QueueEach(func(row sqlstore.Scanner) error {
@@ -89,10 +89,10 @@ func (c *limitChange) Family(ctx context.Context, name, parent string) (sqlstore
 	return family, err
 }
 
-// Adopt implements sqlstore.RuleChange.
+// Adopt implements sqlstore.LimitChange.
 func (c *limitChange) Adopt(name, _ string) { c.touch(fairlead.LimitTenant, name) }
 
-// PutQuota implements sqlstore.RuleChange. It touches those whose jobs count against the
+// PutLimit implements sqlstore.LimitChange. It touches those whose jobs count against the
 // limit that did not, or the other way round: the scope itself, and the children of a
 // tenant.
 func (c *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {

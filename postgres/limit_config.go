@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleBook caches what is paused and limited. A claim sends the version of the limits it
-// used and gets no jobs if they have changed, so a stale book does no harm.
+// limitCache caches what is paused and limited. A claim sends the version of the limits it
+// used and gets no jobs if they have changed, so a stale cache does no harm.
 type limitCache struct {
 	current atomic.Pointer[limitConfig]
 }
 
-// limits are the limits of one version, with what they mean for lanes.
+// limitConfig contains one version of the limits, with what they mean for lanes.
 type limitConfig struct {
 	*sqlstore.LimitConfig
 	holds sync.Map // sqlstore.Lane → *hold
@@ -63,7 +63,7 @@ func (r *limitConfig) ofTenant(limit int32) bool {
 	return r.ByID[limit].Limit.Scope == fairlead.LimitTenant
 }
 
-// knownRules returns the limits as they were last read.
+// knownLimits returns the limits as they were last read.
 func (s *Store) knownLimits(ctx context.Context) (*limitConfig, error) {
 	if known := s.limitCache.current.Load(); known != nil {
 		return known, nil
@@ -71,7 +71,7 @@ func (s *Store) knownLimits(ctx context.Context) (*limitConfig, error) {
 	return s.readLimits(ctx)
 }
 
-// readRules reads the limits while no change is in progress.
+// readLimits reads the limits while no change is in progress.
 func (s *Store) readLimits(ctx context.Context) (*limitConfig, error) {
 	reader := limitReader{}
 	err := s.runPinned(ctx, call{sql: s.sql.ShareLimits, args: []any{s.limitsLock}}, append(reader.calls(&s.sql), s.numberCall())...)
@@ -88,7 +88,7 @@ func (s *Store) readLimits(ctx context.Context) (*limitConfig, error) {
 	return read, nil
 }
 
-// ruleReader collects the limits from the tables.
+// limitReader collects the limits from the tables.
 type limitReader struct {
 	version int64
 	pauses  []fairlead.Pause
@@ -122,7 +122,7 @@ func (r *limitReader) calls(sql *statements) []call {
 	}
 }
 
-// readQuotas reads the limits that are set.
+// readLimitRows reads the limits that are set.
 func readLimitRows(sql *statements, limits *[]*sqlstore.StoredLimit) call {
 	return call{sql: sql.LimitRows, each: func(row sqlstore.Scanner) error {
 		q := &sqlstore.StoredLimit{}

@@ -167,7 +167,7 @@ func (r *resolving) recorded(ctx context.Context, in runner) error {
 	return verdict.Recorded(r.answer, found, reason, text)
 }
 
-// standing locks a job that waits or runs, or finds it elsewhere, and tells how it stands.
+// jobState locks a waiting or running job, or finds it elsewhere, and returns its state.
 // It is nil if the job was nowhere because it was on the move, and an ErrNotFound if there
 // is no such job.
 func (s *Store) jobState(ctx context.Context, in runner, id int64) (*verdict.JobState, error) {

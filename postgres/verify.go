@@ -22,7 +22,7 @@ func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	return append(drift, batches...), nil
 }
 
-// reholdAll gives every running or waiting job the limits of the current limits, and returns the
+// reholdAll makes every running or waiting job count against the current limits, and returns the
 // limits whose count was wrong.
 func (s *Store) reholdAll(ctx context.Context) (drift []driver.Drift, err error) {
 	var c *limitChange
@@ -40,7 +40,7 @@ func (s *Store) reholdAll(ctx context.Context) (drift []driver.Drift, err error)
 	return drift, err
 }
 
-// reholdLeft moves the jobs to their new limits that another transaction held when the limits
+// reholdLeft moves the jobs to their new limits that another transaction held when those
 // changed.
 func (s *Store) reholdLeft(ctx context.Context) error {
 	if !s.reholding.Due() {
@@ -78,8 +78,8 @@ func (c *limitChange) usedLanes(lanes *[]sqlstore.Lane) call {
 	}}
 }
 
-// rehold gives every running or waiting job the limits of the current limits, and counts
-// the limits again. It returns the limits whose count was wrong. A job that another transaction
+// rehold makes every running or waiting job count against the current limits, and counts
+// the jobs under each limit again. It returns the limits whose count was wrong. A job that another transaction
 // holds, maybe that of a caller, keeps the limits that it has: all claims wait meanwhile.
 //
 // The result is exact: claims are locked out, and the statement that counts sees of each

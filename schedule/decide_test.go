@@ -54,7 +54,7 @@ func shown(p schedule.Plan) string {
 	return text[:len(text)-2]
 }
 
-// standing is how a schedule stands when an instant comes.
+// situation is the state of a schedule when it is due.
 type situation struct {
 	overlap     schedule.Overlap
 	failure     schedule.AfterFailure
@@ -66,7 +66,7 @@ type situation struct {
 	skipped     bool // one since then
 }
 
-// everyStanding is the full product of policies and states.
+// everySituation visits the full product of policies and states.
 func everySituation(visit func(situation)) {
 	for _, overlap := range []schedule.Overlap{schedule.OverlapAllow, schedule.OverlapSkip, schedule.OverlapCancel, schedule.OverlapParallel} {
 		for _, failure := range []schedule.AfterFailure{schedule.FailureRunNew, schedule.FailureRetry, schedule.FailureSkip} {

@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// desk reads and stores schedules, in a transaction of the caller's or of their own.
+// operations are the methods that Client and TxClient share. They read and store schedules,
+// in the caller's transaction or in their own.
 type operations struct {
 	tx CallerTx
 }

@@ -15,7 +15,8 @@ import (
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not alive.
 // Claim's transaction holds the file's write lock. It therefore sees every committed job and
-// pause, and takes exactly the jobs that are first in order.
+// pause, and takes exactly the jobs that are first in order. Nothing changes between its
+// statements, so unlike the other stores it locks no limits and chooses only once.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
 	token, err := s.nodes.Of(ctx, claim.Node)

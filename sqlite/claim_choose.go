@@ -9,7 +9,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// takeChosen takes the first jobs of many lanes, or those that limits allow.
+// takeChosen takes the first jobs of many lanes, or those that limits allow. It counts the
+// use of the limits, finds the lanes with jobs, lets dispatch choose, and starts the chosen
+// jobs. If limits leave too little for all, it also considers lanes that only other nodes
+// can run, so that a choice does not take what their jobs are entitled to. It compares the
+// names of the lanes with the table before it writes anything: a caller that learns of a
+// changed lane can then simply claim again.
 func (l *claimer) takeChosen(config *sqlstore.LimitConfig, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
 	if _, err := l.limits(); err != nil {
 		return nil, err

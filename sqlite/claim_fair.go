@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// govern puts a lane under its limits, and gives it the share of its tenant.
+// addLimits puts a lane under its limits, and gives it the share of its tenant.
 func (l *claimer) addLimits(limited *dispatch.Lane, lane sqlstore.Lane) {
 	l.limitCache.addLimits(limited, lane)
 	limited.Share = l.fair.Share(lane.LaneKey)

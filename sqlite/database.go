@@ -37,7 +37,7 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 	return d.Read(ctx, verb, f)
 }
 
-// ChangeRules implements sqlstore.RuleChanges: claims are transactions of the same writer.
+// ChangeLimits implements sqlstore.LimitChanges: claims are transactions of the same writer.
 func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
 	_, err := inTx(ctx, d.Store, verb, func(t *txn) (none, error) {
 		version, err := t.beginLimitChange()

@@ -87,7 +87,7 @@ func (t *txn) giveBackMany(list string) error {
 	return err
 }
 
-// widen notes the gates of a kind if a new limit has more places than the limits had so
+// widen notes the gates of a kind if a new limit has more places than the kind had so
 // far.
 func (t *txn) widen(limit fairlead.Limit) error {
 	if limit.Scope != fairlead.LimitKind {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleBook keeps the limits as they were last read. It belongs to the writer.
+// limitCache keeps the limits as they were last read. It belongs to the writer.
 type limitCache struct {
 	config *sqlstore.LimitConfig        // nil: they have to be read
 	limits map[int32]*dispatch.Limit    // by id; txn.limits reads their use
@@ -23,7 +23,7 @@ type laneLimits struct {
 // forget makes the next claim read the limits.
 func (b *limitCache) forget() { *b = limitCache{} }
 
-// keep replaces the limits and drops what was known of their limits.
+// keep replaces the limits and drops what was known of the earlier ones.
 func (b *limitCache) keep(config *sqlstore.LimitConfig) {
 	*b = limitCache{config: config, limits: make(map[int32]*dispatch.Limit, len(config.ByID)), under: map[sqlstore.Lane]laneLimits{}}
 	for id, q := range config.ByID {
@@ -49,7 +49,7 @@ func (b *limitCache) of(lane sqlstore.Lane) laneLimits {
 	return found
 }
 
-// govern puts a lane under its limits.
+// addLimits puts a lane under its limits.
 func (b *limitCache) addLimits(limited *dispatch.Lane, lane sqlstore.Lane) {
 	limits := b.of(lane)
 	limited.Kind, limited.Limits, limited.Tenant = lane.Kind, limits.all, limits.tenant
@@ -62,7 +62,7 @@ func (t *txn) config() (*sqlstore.LimitConfig, error) {
 			return nil, err
 		}
 	}
-	version := t.counters.now[rulesCounter]
+	version := t.counters.now[limitsCounter]
 	if known := t.limitCache.config; known != nil && known.Version == version {
 		return known, nil
 	}
@@ -87,12 +87,12 @@ func (t *txn) config() (*sqlstore.LimitConfig, error) {
 	return t.limitCache.config, nil
 }
 
-// changeRules counts a change and returns the new version. It wakes nodes, because the
+// beginLimitChange counts a change and returns the new version. It wakes nodes, because the
 // new limits may allow more.
 func (t *txn) beginLimitChange() (int64, error) {
 	t.wakes.all = true
 	step := sqlstore.VersionStep()
-	before, err := t.next(rulesCounter, step)
+	before, err := t.next(limitsCounter, step)
 	return before - 1 + step, err
 }
 
@@ -116,7 +116,7 @@ func (t *txn) parents() (map[string]string, error) {
 	return parents, err
 }
 
-// limit is a limit, with the saved tokens of its rate.
+// limitRow is a limit with the saved tokens of its rate.
 type limitRow struct {
 	sqlstore.StoredLimit
 	tokens     float64
@@ -133,7 +133,7 @@ func (t *txn) limitRows() ([]*limitRow, error) {
 	return rows, err
 }
 
-// putQuota sets the limit of a scope.
+// putLimit sets the limit of a scope.
 func (t *txn) putLimit(limit fairlead.Limit, least int) error {
 	return t.must(1, t.sql.PutLimit, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, limit.PerKey, t.now, string(limit.Order))
 }

@@ -58,7 +58,7 @@ func (t *txn) resolve(answer *fairlead.Settlement) error {
 	return nil
 }
 
-// standing is how the job stands for those who tell something of it.
+// jobState returns the state of the job that answers and extensions are checked against.
 func (p *placed) jobState(now int64) (*verdict.JobState, error) {
 	early, err := p.earlyAnswer()
 	return &verdict.JobState{

@@ -7,25 +7,25 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleChange is a change of the limits that is under way.
+// limitChange is a change of the limits in progress.
 type limitChange struct {
 	sqlstore.DB
 	t       *txn
 	version int64
 }
 
-// Version implements sqlstore.RuleChange.
+// Version implements sqlstore.LimitChange.
 func (c *limitChange) Version() int64 { return c.version }
 
-// Family implements sqlstore.RuleChange.
+// Family implements sqlstore.LimitChange.
 func (c *limitChange) Family(_ context.Context, name, _ string) (sqlstore.Family, error) {
 	return c.t.family(name)
 }
 
-// Adopt implements sqlstore.RuleChange: what jobs count against is found out by each claim.
+// Adopt implements sqlstore.LimitChange: what jobs count against is found out by each claim.
 func (c *limitChange) Adopt(string, string) {}
 
-// PutQuota implements sqlstore.RuleChange.
+// PutLimit implements sqlstore.LimitChange.
 func (c *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, least int, _ []string) error {
 	if err := c.Flush(ctx); err != nil {
 		return err

@@ -143,11 +143,11 @@ func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *ran
 	return err
 }
 
-// ledger tracks all leases while many workers run.
+// leaseTracker tracks all leases while many workers run.
 type leaseTracker struct {
 	mu     sync.Mutex
 	fences map[int64]int64 // largest fence of each job
-	held   map[int64]bool  // jobs whose lease a worker believes to hold
+	held   map[int64]bool  // jobs whose lease a worker holds, as far as it knows
 	ended  map[int64]int   // how often a job was acknowledged as ended by its handler
 	faults []string
 }

@@ -28,7 +28,7 @@ type limitScope struct {
 	name  string
 }
 
-// rule is a limit with the saved-up tokens of its rate.
+// modelLimit is a limit with the saved-up tokens of its rate.
 type modelLimit struct {
 	fairlead.Limit
 	least  int

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// A Chunk is a group of chapters. A variant of a store, such as one behind a connection
-// pooler, runs the chunks that may behave differently in the variant.
+// A Section is a group of chapters. A variant of a store, such as one behind a connection
+// pooler, runs the sections that may behave differently in the variant.
 type Section int
 
-// Chunks of the suite.
+// Sections of the suite.
 const (
 	// Enqueuing covers storing jobs, including in callers' transactions.
 	Enqueuing Section = iota + 1
@@ -151,7 +151,7 @@ type titled struct {
 	tests   func(*chapter)
 }
 
-// Run checks that a store fulfills the contract: all of it, or the given chunks. It fails
+// Run checks that a store fulfills the contract: all of it, or the given sections. It fails
 // if a clause neither ran, nor is left to the second tier, nor requires something that the
 // harness declares to lack.
 func Run(t *testing.T, open Opener, sections ...Section) {
@@ -163,7 +163,7 @@ func Run(t *testing.T, open Opener, sections ...Section) {
 	}
 }
 
-// chaptersOf returns the chapters of the given chunks, or all chapters.
+// chaptersOf returns the chapters of the given sections, or all chapters.
 func chaptersOf(sections []Section) []titled {
 	return slices.DeleteFunc(chapters(), func(each titled) bool { return len(sections) > 0 && !slices.Contains(sections, each.section) })
 }

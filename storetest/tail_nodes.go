@@ -91,7 +91,7 @@ func (b *tail) testCounters(t *testing.T) {
 			f.Fatalf("the fence %d follows %d", second.Fence, done.Fence)
 		}
 	})
-	b.test(t, "a version of the rules that was lost is not reached again with other contents", func(f *fixture, b *tail) {
+	b.test(t, "a version of the limits that was lost is not reached again with other contents", func(f *fixture, b *tail) {
 		node, g := f.join(), f.another()
 		f.enqueue(with(ofKind("open")), with(ofKind("shut")))
 		scope := everything("open", "shut")

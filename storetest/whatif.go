@@ -44,7 +44,7 @@ func startIDs(outlook fairlead.Outlook) []int64 {
 	return list
 }
 
-// ruled contains everything that WhatIf must leave unchanged.
+// settings contains everything that WhatIf must leave unchanged.
 type settings struct {
 	Limits  []fairlead.LimitUse
 	Tenants []fairlead.Tenant

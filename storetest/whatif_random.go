@@ -34,7 +34,7 @@ func whatIfSeeds() uint64 {
 	return usual
 }
 
-// ruledWorld contains random tenants, limits and jobs.
+// limitedWorld contains random tenants, limits and jobs.
 type limitedWorld struct {
 	*fixture
 	lot     *rand.Rand

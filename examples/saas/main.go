@@ -42,7 +42,7 @@ var customers = []struct {
 	{fairlead.Tenant{Name: "free", Weight: 1, Rate: 5, Burst: 1}, 8}, // five starts per second, however many slots are free
 }
 
-// Desk records each tenant's job starts, concurrent jobs and last finish time.
+// Stats records each tenant's job starts, concurrent jobs and last finish time.
 type Stats struct {
 	mu      sync.Mutex
 	began   time.Time

@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/interleave"
 )
 
-// A ledger holds the results of all pairs on one database.
+// A resultFile holds the results of all pairs on one database.
 type resultFile struct {
 	file       string
 	entries    map[string]entry
@@ -45,7 +45,7 @@ type entry struct {
 	Exceptions string `json:"exceptions"` // identifies the exceptions with which the pair was played
 }
 
-// openLedger reads the results that were stored for the current code. Those that needed an
+// openResultFile reads the results that were stored for the current code. Those that needed an
 // exception, or lacked one, are left out if the exceptions have changed since.
 func openResultFile(database string, switches int) (*resultFile, error) {
 	state, err := fingerprint(database)

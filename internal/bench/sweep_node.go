@@ -115,7 +115,7 @@ type sweepNode struct {
 	read  chan error
 }
 
-// startSweepNode starts a node whose counts are added to the ledger.
+// startSweepNode starts a node whose counts are added to l.
 func startSweepNode(ctx context.Context, command []string, post SweepPost, l *itemsByTick) (*sweepNode, error) {
 	// The node ends at the end of its input, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
@@ -149,7 +149,7 @@ func (n *sweepNode) kill() error {
 	return err
 }
 
-// ledger contains the number of items begun in each tick, on all nodes.
+// itemsByTick contains the number of items begun in each tick, on all nodes.
 type itemsByTick struct {
 	mu    sync.Mutex
 	ticks map[int64]int64

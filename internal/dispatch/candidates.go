@@ -13,7 +13,8 @@ type place struct {
 	group *group // fair scope of which the lane is the first; nil = none
 }
 
-// line contains all lanes of a choice. The lanes of a fair scope share one place.
+// candidates contains all lanes of a choice, ordered by their next jobs. The lanes of a fair
+// scope share one place.
 type candidates struct {
 	lanes     places // lanes outside of fair scopes
 	scopes    scopes

@@ -17,7 +17,7 @@ type Pick struct {
 	Key
 }
 
-// mostHungry limits the number of lanes to read before choosing continues.
+// maxLanesToRead limits the number of lanes to read before choosing continues.
 const maxLanesToRead = 256
 
 // Choose picks the jobs that a claim takes, in order. Tenants below their minimum go first,
@@ -26,7 +26,7 @@ const maxLanesToRead = 256
 // that its slot stays free.
 //
 // If the order cannot be determined because too few jobs of some lanes are known, Choose
-// picks nothing and returns these lanes as hungry. The caller must read more of their jobs
+// picks nothing and returns these lanes in toRead. The caller must read more of their jobs
 // and call Choose again.
 func Choose(lanes []*Lane, ask Ask) (picks []Pick, toRead []*Lane) {
 	c := newChoice(ask)
@@ -72,7 +72,10 @@ func newChoice(ask Ask) *choice {
 	}
 }
 
-// run picks jobs. It returns the lanes of which more must be known, if any.
+// run picks jobs in two rounds. In the first, only lanes of tenants below their minimum take
+// part, each until its tenant has reached it. In the second, all lanes compete for the rest of
+// the room. Both rounds count in the same choice, so the second continues behind the jobs that
+// the first has picked. run returns the lanes of which more must be known, if any.
 func (c *choice) run(lanes []*Lane) (toRead []*Lane, err error) {
 	var promised []*Lane
 	for _, lane := range lanes {
@@ -91,8 +94,20 @@ func (c *choice) short(lane *Lane) bool {
 	return lane.Tenant != nil && lane.Tenant.lacks() > c.started[lane.Tenant]
 }
 
-// merge takes the first jobs of all lanes while wanted returns true. It returns the lanes
-// of which more must be known, if any.
+// merge is one round of a choice: it merges the lanes for which wanted returns true, as one
+// merges sorted lists. It looks at the candidate that comes first of all, and does one of
+// four things, until the claim is full or no candidate is left:
+//
+//   - If its lane may not start another job, it drops the lane. During a choice limits only
+//     fill up, so a dropped lane cannot become startable again.
+//   - If its next job is known, it takes the job. The lane then competes with its next one.
+//   - If its next job is not known and lanes can be read, it reads more of the lane and looks
+//     again: the job may turn out to come later than another lane's.
+//   - Otherwise it stops and returns the lanes to read. Whatever it has picked is discarded,
+//     because the caller calls Choose again with more jobs.
+//
+// The first check must come first: a job taken before may have used up a limit that this lane
+// has too.
 func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (toRead []*Lane, err error) {
 	candidates, fair := c.candidates(lanes)
 	defer fair.keep(c.got)
@@ -109,7 +124,7 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (toRead []*Lane, 
 		case first.known:
 			c.take(first.lane, first.key)
 			if first.group != nil {
-				first.group.charge()
+				first.group.charge() // before settle, which sorts by these counts
 			}
 			if !startable(first.lane) {
 				candidates.closed = c.closing(first.lane)
@@ -127,7 +142,7 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (toRead []*Lane, 
 	return nil, nil
 }
 
-// lineUp sorts lanes by their next jobs. The lanes of a fair scope share one place.
+// candidates sorts lanes by their next jobs. The lanes of a fair scope share one place.
 func (c *choice) candidates(lanes []*Lane) (*candidates, groups) {
 	l, fair := &candidates{lanes: make([]place, 0, len(lanes))}, groups{}
 	for _, lane := range lanes {
@@ -195,7 +210,7 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.picks = append(c.picks, Pick{lane, key})
 }
 
-// hungry returns the lanes, from the first on, of which more must be known. It includes
+// lanesToRead returns the lanes, from the first on, of which more must be known. It includes
 // lanes that stand for many others only if the choice cannot continue otherwise.
 func (c *choice) lanesToRead(candidates *candidates, first *Lane, startable func(*Lane) bool) []*Lane {
 	rest := candidates.each()

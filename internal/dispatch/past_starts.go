@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Ledger records the tenants' past starts in fair scopes as seen by one node: its own starts
+// PastStarts records the tenants' past starts in fair scopes as seen by one node: its own starts
 // exactly, and other nodes' starts as last read.
 //
 // Every account has two sums, in which each start is multiplied by its cost. The cost
@@ -65,7 +65,7 @@ type Count struct {
 	Nodes         int // number of nodes that have started them
 }
 
-// NewLedger returns an empty ledger.
+// NewPastStarts returns a PastStarts without any starts.
 func NewPastStarts() *PastStarts {
 	return &PastStarts{scopes: map[string]*scope{}, own: map[counted]int64{}, unread: map[counted]bool{}, others: map[counted]int64{}}
 }
@@ -77,7 +77,7 @@ type Shares struct {
 	wholes     map[Party]*Share // families and scopes, with some fields empty
 }
 
-// Open returns the ledger's shares for one claim.
+// Open returns the shares for one claim.
 func (l *PastStarts) Open() *Shares {
 	return &Shares{pastStarts: l, known: map[Party]*Share{}, wholes: map[Party]*Share{}}
 }
@@ -147,7 +147,9 @@ func (s *Shares) Close(lanes []*Lane, started map[Party]int) {
 	s.pastStarts.level(found)
 }
 
-// found raises the accounts of parties to the minimum of the previous claim.
+// found raises the accounts of parties to the minimum of the previous claim. Close calls
+// found, start and level in this order: a tenant that had no jobs for a while must be raised
+// before its new starts are counted, and the new minimum includes them.
 func (l *PastStarts) found(parties map[Party]bool) {
 	for p := range parties {
 		of := l.scope(p.Scope)

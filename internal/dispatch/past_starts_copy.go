@@ -2,8 +2,8 @@ package dispatch
 
 import "maps"
 
-// Copy returns an independent copy of the ledger. Callers that only simulate claims use a
-// copy, because they must not create accounts in the ledger that real claims use.
+// Copy returns an independent copy. Callers that only simulate claims use a copy,
+// because they must not create accounts where real claims would find them.
 func (l *PastStarts) Copy() *PastStarts {
 	l.mu.Lock()
 	defer l.mu.Unlock()

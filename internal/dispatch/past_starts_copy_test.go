@@ -10,14 +10,14 @@ func TestACopyOfALedgerSaysTheSameAndGoesItsOwnWay(t *testing.T) {
 	pastStarts.Open().Close(found, map[Party]int{first: 3})
 	other := pastStarts.Copy()
 	if had(pastStarts, first) == 0 || had(other, first) != had(pastStarts, first) || had(other, second) != had(pastStarts, second) {
-		t.Errorf("the copy says %v and %v, the ledger %v and %v", had(other, first), had(other, second), had(pastStarts, first), had(pastStarts, second))
+		t.Errorf("the copy says %v and %v, the original %v and %v", had(other, first), had(other, second), had(pastStarts, first), had(pastStarts, second))
 	}
 	before := had(pastStarts, first)
 	other.Open().Charge(map[Party]int{first: 5, alone("third", 1): 1})
 	if had(pastStarts, first) != before || had(other, first) == before || len(pastStarts.scopes[first.Scope].families.accounts) != 2 {
-		t.Errorf("what the copy counted changed the ledger: %v", had(pastStarts, first))
+		t.Errorf("what the copy counted changed the original: %v", had(pastStarts, first))
 	}
 	if len(pastStarts.Unread()) != 1 || len(other.Unread()) != 2 {
-		t.Errorf("to be written are %v by the ledger and %v by the copy", pastStarts.Unread(), other.Unread())
+		t.Errorf("to be written are %v by the original and %v by the copy", pastStarts.Unread(), other.Unread())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ledger stores the verdicts.
+// verdictFile stores the verdicts.
 type verdictFile struct {
 	file  string
 	mu    sync.Mutex

@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// desk is a token endpoint that exchanges codes for tokens. It checks each code against the
+// tokenEndpoint exchanges codes for tokens. It checks each code against the
 // parameters with which the browser was sent.
 type tokenEndpoint struct {
 	*provider

@@ -35,7 +35,7 @@
 //	pause    (scope, name)
 //	tenant   name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at
 //	quota    id, scope, name, cap, least, rate, burst, per_key, start_order, used, tokens, refilled_at   limits, including those of tenants
-//	quota_delta limit, n                                freed slots that limit still counts
+//	quota_delta quota, n                                freed slots that quota still counts
 //	starts   (bucket, tenant), started, missed          of the last minute
 //	fair_start (bucket, node, scope, tenant), started   of the last minute, where tenants share starts
 //	token    id, name, hash, role, tenants, created_at, expires_at, last_used
@@ -45,7 +45,7 @@
 //	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped, standing
 //	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
 //	calendar name, body, version
-//	alert    name, scope, body, created_at, updated_at, standing   alert limits for jobs
+//	alert    name, scope, body, created_at, updated_at, standing   alert rules for jobs
 //	alert_look id, version, looked_at, seen             the last look for events to report: one row
 //	missed_start (bucket, queue, tenant, kind), jobs    late starts of the last hour
 //	batch    id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status

@@ -33,7 +33,7 @@ type HeldKind struct {
 	Jobs int
 }
 
-// standing returns every limit with its current usage, by ID.
+// usage returns every limit with its current usage, by ID.
 func (r *LimitConfig) usage(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(uses))
 	for _, use := range uses {
@@ -186,18 +186,18 @@ func (e *explaining) paused() {
 // limited adds the limits that would stop a claim.
 func (e *explaining) limited() {
 	for _, id := range e.LimitConfig.Of(e.lane) {
-		limit, rule := e.Limits[id], e.LimitConfig.ByID[id].Limit
+		limit, declared := e.Limits[id], e.LimitConfig.ByID[id].Limit
 		if limit == nil { // just removed
 			continue
 		}
-		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
+		o := fairlead.Obstacle{Scope: declared.Scope, Name: declared.Name}
 		if limit.Full() {
 			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
-			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(rule), limit.Used, limit.Cap)
+			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(declared), limit.Used, limit.Cap)
 		}
 		if wait := limit.NextToken(); wait > 0 {
 			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
-			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
+			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(declared), declared.Rate, wait.Round(time.Millisecond))
 		}
 	}
 }

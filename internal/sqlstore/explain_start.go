@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Line holds the number of ready jobs ahead of a job in each lane.
+// JobsAhead holds the number of ready jobs ahead of a job in each lane.
 type JobsAhead map[LaneKey]int
 
 // total returns the number of jobs in all lanes, at most MaxAhead.
@@ -21,7 +21,7 @@ func (l JobsAhead) total() int {
 	return min(total, fairlead.MaxAhead)
 }
 
-// of returns the part of the line that belongs to a tenant.
+// of returns the jobs of one tenant.
 func (l JobsAhead) of(tenant string) JobsAhead {
 	own := JobsAhead{}
 	for lane, jobs := range l {
@@ -32,7 +32,7 @@ func (l JobsAhead) of(tenant string) JobsAhead {
 	return own
 }
 
-// under returns the number of jobs in the line that count against a limit.
+// under returns the number of jobs that count against a limit.
 func (l JobsAhead) under(id int32, config *LimitConfig) int {
 	held := 0
 	for lane, jobs := range l {
@@ -136,8 +136,8 @@ func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool
 	}
 	_, paced := e.paced()
 	if lack := before + 1 + limit.Used - limit.Cap; limit.Full() || limit.Cap > 0 && lack > 0 && !paced {
-		rule := e.LimitConfig.ByID[limit.ID].Limit
-		places, known := e.startsOf(lack, newer, rule.Scope, rule.Name)
+		declared := e.LimitConfig.ByID[limit.ID].Limit
+		places, known := e.startsOf(lack, newer, declared.Scope, declared.Name)
 		return max(wait, places), known
 	}
 	return wait, true

@@ -23,7 +23,7 @@ type explainSource interface {
 	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
 	// Fair returns the record of what nodes have started where tenants share starts.
 	Fair() *Fair
-	// Rules returns the current pauses and limits.
+	// LimitConfig returns the current pauses and limits.
 	LimitConfig(ctx context.Context) (*LimitConfig, error)
 	// Ahead counts the ready jobs ahead of a job. It may stop a little above MaxAhead.
 	Ahead(ctx context.Context, facts *Facts) (JobsAhead, error)

@@ -13,8 +13,8 @@ const (
 	// shareEvery is the interval at which a node writes its shared starts and reads those
 	// of other nodes.
 	shareEvery = time.Second
-	// ledgerUnused is the time without claims after which a node is forgotten.
-	ledgerUnused = 5 * time.Minute
+	// startsUnused is the time without claims after which a node is forgotten.
+	startsUnused = 5 * time.Minute
 )
 
 // Fair counts the jobs that the store's nodes start where tenants share starts by weight, and
@@ -69,7 +69,7 @@ func (f *Fair) Open(node fairlead.NodeID, config *LimitConfig) *FairClaim {
 	n := f.nodes[node]
 	if n == nil {
 		for id, other := range f.nodes {
-			if now.Sub(other.claimed) > ledgerUnused {
+			if now.Sub(other.claimed) > startsUnused {
 				delete(f.nodes, id)
 			}
 		}
@@ -168,7 +168,11 @@ func (f *Fair) shareAll(ctx context.Context) error {
 	return nil
 }
 
-// share reads the starts of other nodes and then writes those of this node.
+// share reads the starts of other nodes and then writes those of this node, in separate
+// transactions. Reading comes first because it returns the clock, which tells in which bucket
+// the node's starts belong. A claim of this node may run at any point between the two: what it
+// starts is written now or by the next share. Other nodes may miss each other's starts of the
+// last second, so each of them compensates only for a part of a lead, see dispatch.PastStarts.
 func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
 	f.mu.Lock()
 	config := n.config

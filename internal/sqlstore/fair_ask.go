@@ -9,8 +9,8 @@ import (
 )
 
 // ask returns the shared starts that the next claim of the store would see: a copy of the
-// ledger of the given node that claimed last, refreshed if the claim would refresh it. If
-// none of the nodes claims in this process, ask returns the empty ledger of a joining node.
+// past starts of the given node that claimed last, refreshed if the claim would refresh it. If
+// none of the nodes claims in this process, ask returns the empty record of a joining node.
 func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.PastStarts, error) {
 	id, n := f.lastOf(nodes)
 	if n == nil {
@@ -47,7 +47,7 @@ func (f *Fair) lastOf(nodes []fairlead.Node) (last fairlead.NodeID, found *fairN
 	return last, found
 }
 
-// openAsked opens a claim on a copied ledger.
+// openAsked opens a claim on copied past starts.
 func openAsked(pastStarts *dispatch.PastStarts, config *LimitConfig) *FairClaim {
 	if !config.Fair() {
 		return nil

@@ -28,7 +28,7 @@ func (o *orders) add(limit fairlead.Limit) {
 	o.fair = o.fair || limit.Order == fairlead.OrderFair
 }
 
-// Weighed sets the tenants' weights in newly built limits and returns the limits.
+// Weighed sets the tenants' weights in a newly built LimitConfig and returns it.
 func (r *LimitConfig) Weighed(weights map[string]int) *LimitConfig {
 	r.orders.weights = weights
 	return r

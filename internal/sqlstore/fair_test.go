@@ -17,7 +17,7 @@ func TestWhoSharesStarts(t *testing.T) {
 	ofQueue.Scope = "q"
 	for _, test := range []struct {
 		name   string
-		quotas []*StoredLimit
+		limits []*StoredLimit
 		queue  string
 		want   dispatch.Party
 		fair   bool
@@ -33,7 +33,7 @@ func TestWhoSharesStarts(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			config := NewLimitConfig(1, nil, parents, test.quotas).Weighed(weights)
+			config := NewLimitConfig(1, nil, parents, test.limits).Weighed(weights)
 			if got, fair := config.Party(LaneKey{Queue: test.queue, Tenant: "child"}); got != test.want || fair != test.fair {
 				t.Errorf("got %+v, %v", got, fair)
 			}

@@ -13,7 +13,7 @@ import (
 // holdSource is the part of a store that holdStore uses: the same data that claims read.
 type holdSource interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	// Rules returns the current pauses and limits.
+	// LimitConfig returns the current pauses and limits.
 	LimitConfig(ctx context.Context) (*LimitConfig, error)
 	// NameLane returns the key of the lane of jobs that were just read.
 	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
@@ -123,8 +123,8 @@ func (s *holdStore) limitsOf(ctx context.Context, config *LimitConfig, lanes []L
 			if err := row.Scan(&limit.ID, &limit.Used, &limit.Tokens, &age); err != nil {
 				return err
 			}
-			quota := config.ByID[limit.ID]
-			limit.Cap, limit.Min, limit.Rate, limit.Burst = quota.Limit.MaxRunning, quota.Min, quota.Limit.Rate, quota.Limit.Burst
+			stored := config.ByID[limit.ID]
+			limit.Cap, limit.Min, limit.Rate, limit.Burst = stored.Limit.MaxRunning, stored.Min, stored.Limit.Rate, stored.Limit.Burst
 			limit.Refill(micros(age))
 			limits[limit.ID] = &limit
 			return nil

@@ -6,15 +6,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// RuleChanges runs transactions that change the limits that claims obey.
+// LimitChanges runs transactions that change the limits that claims obey.
 type LimitChanges interface {
-	// ChangeRules works like Database.InTx for a change of the limits. No claim runs while f
+	// ChangeLimits works like Database.InTx for a change of the limits. No claim runs while f
 	// runs: claims wait for the change and then obey it. After the commit, nodes are woken,
 	// because more jobs may be allowed.
 	ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change LimitChange) error) error
 }
 
-// RuleChange is a change of limits in progress. Stores count the jobs under a limit in different
+// LimitChange is a change of limits in progress. Stores count the jobs under a limit in different
 // ways. PostgreSQL and MySQL move jobs to their new limits at the end of the change; SQLite
 // counts the jobs again in each claim.
 type LimitChange interface {
@@ -27,7 +27,7 @@ type LimitChange interface {
 	// Adopt changes the parent of a tenant, so that its jobs count against the new parent.
 	// It must be called after Family.
 	Adopt(name, parent string)
-	// PutQuota sets the limit of a scope, which also applies to its children. It must be
+	// PutLimit sets the limit of a scope, which also applies to its children. It must be
 	// called after Family.
 	PutLimit(ctx context.Context, limit fairlead.Limit, least int, children []string) error
 }

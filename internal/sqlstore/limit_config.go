@@ -17,7 +17,7 @@ type StoredLimit struct {
 	Limit fairlead.Limit
 }
 
-// Active reports whether jobs count against the quota. An inactive limit keeps its row, so its
+// Active reports whether jobs count against the limit. An inactive limit keeps its row, so its
 // ID is never reused.
 func (q *StoredLimit) Active() bool { return q.Limit.MaxRunning > 0 || q.Limit.Rate > 0 || q.Min > 0 }
 
@@ -27,7 +27,7 @@ func (q *StoredLimit) Set() bool { return q.Active() || q.Limit.PerKey > 0 || q.
 // Plain returns the limit without the fields that a particular store adds.
 func (q *StoredLimit) Plain() *StoredLimit { return q }
 
-// PlainQuotas returns the limits without the fields that a particular store adds.
+// PlainLimits returns the limits without the fields that a particular store adds.
 func PlainLimits[Q interface{ Plain() *StoredLimit }](limits []Q) []*StoredLimit {
 	plain := make([]*StoredLimit, len(limits))
 	for i, q := range limits {
@@ -41,7 +41,8 @@ func LimitOf(q *StoredLimit) dispatch.Limit {
 	return dispatch.Limit{ID: q.ID, Cap: q.Limit.MaxRunning, Min: q.Min, Rate: q.Limit.Rate, Burst: q.Limit.Burst}
 }
 
-// Rules contains one version of the pauses and limits. It is immutable.
+// LimitConfig contains one version of the limits and pauses, and of the tenants and orders
+// that belong to them. It is immutable. Claims look it up by lane.
 type LimitConfig struct {
 	Version int64
 	ByID    map[int32]*StoredLimit // active limits only
@@ -58,7 +59,7 @@ type limitName struct {
 	name  string
 }
 
-// NewRules builds limits from the data that a store has read. From inactive limits, it keeps
+// NewLimitConfig builds a LimitConfig from the data that a store has read. From inactive limits, it keeps
 // only PerKey and Order. parents maps each tenant that has a parent to the parent.
 func NewLimitConfig(version int64, pauses []fairlead.Pause, parents map[string]string, limits []*StoredLimit) *LimitConfig {
 	r := &LimitConfig{
@@ -129,7 +130,7 @@ func (r *LimitConfig) Of(lane LaneKey) []int32 {
 }
 
 // Tenant returns the ID of the limit of the lane's own tenant. limited is false if the tenant
-// has no quota.
+// has no limit.
 func (r *LimitConfig) Tenant(lane LaneKey) (id int32, limited bool) {
 	id, limited = r.byName[limitName{fairlead.LimitTenant, lane.Tenant}]
 	return id, limited
@@ -154,5 +155,5 @@ func SortLimits(limits []fairlead.LimitUse) {
 	})
 }
 
-// Pauses reports whether the limits contain any pause.
+// Pauses reports whether there is any pause.
 func (r *LimitConfig) Pauses() bool { return len(r.pauses) > 0 }

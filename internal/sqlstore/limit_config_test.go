@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-func TestRules(t *testing.T) {
+func TestLimitConfig(t *testing.T) {
 	limit := func(id int32, scope fairlead.LimitScope, name string, running int) *StoredLimit {
 		return &StoredLimit{ID: id, Limit: fairlead.Limit{Scope: scope, Name: name, MaxRunning: running}}
 	}
@@ -44,14 +44,14 @@ func TestRules(t *testing.T) {
 		}
 	}
 	if id, limited := config.Tenant(LaneKey{Tenant: "small"}); !limited || id != 7 {
-		t.Errorf("the quota of the tenant is %d, %v", id, limited)
+		t.Errorf("the limit of the tenant is %d, %v", id, limited)
 	}
 	if _, limited := config.Tenant(LaneKey{Tenant: "nobody"}); limited {
-		t.Error("a tenant that nobody declared has a quota")
+		t.Error("a tenant that nobody declared has a limit")
 	}
 }
 
-func TestTwoSetsOfQuotasHaveTwoNames(t *testing.T) {
+func TestTwoSetsOfLimitsHaveTwoNames(t *testing.T) {
 	names := map[string][]int32{}
 	for _, ids := range [][]int32{{}, {1}, {2}, {12}, {1, 2}, {1, 12}, {11, 2}, {112}, {1, 1, 2}} {
 		name := HoldName(ids)

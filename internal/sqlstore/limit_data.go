@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// ruleSheet contains the data from which limits are built, either as read or as it would be
+// limitData contains the data from which a LimitConfig is built, either as read or as it would be
 // after a change. Stores save changes with statements of their own; storetest checks that
 // both give the same results.
 type limitData struct {
@@ -20,14 +20,14 @@ type limitData struct {
 	now     int64
 }
 
-// standingQuota is a limit with the tokens that its rate has accumulated.
+// limitRow is a limit with the tokens that its rate has accumulated.
 type limitRow struct {
 	StoredLimit
 	tokens     float64
 	refilledAt int64
 }
 
-// copy returns a sheet that can be changed independently. Its limits must be replaced, not
+// copy returns data that can be changed independently. Its limits must be replaced, not
 // modified.
 func (s *limitData) copy() *limitData {
 	return &limitData{
@@ -35,7 +35,7 @@ func (s *limitData) copy() *limitData {
 	}
 }
 
-// limits returns the limits that claims use.
+// config returns the LimitConfig that claims would use.
 func (s *limitData) config() *LimitConfig {
 	const unnumbered = 0
 	return NewLimitConfig(unnumbered, s.pauses, s.parents, PlainLimits(s.rows)).Weighed(s.weights)
@@ -98,7 +98,7 @@ func (s *limitData) putTenant(tenant fairlead.Tenant, version int64) error {
 	return nil
 }
 
-// putQuota sets the limit of a scope. A changed rate starts with a full burst.
+// putLimit sets the limit of a scope. A changed rate starts with a full burst.
 func (s *limitData) putLimit(limit fairlead.Limit, least int) {
 	changed := &limitRow{StoredLimit: StoredLimit{ID: 1, Min: least, Limit: limit}, tokens: float64(limit.Burst), refilledAt: s.now}
 	for i, q := range s.rows {

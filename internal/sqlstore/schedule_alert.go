@@ -37,7 +37,7 @@ func (a *scheduleAlert) decode() *schedule.Alert {
 	return out
 }
 
-// standing is the state that a schedule keeps from one plan to the next. Times are in
+// planState is the state that a schedule keeps from one plan to the next. Times are in
 // microseconds.
 type planState struct {
 	Failures int   `json:"failures,omitempty"`
@@ -47,7 +47,8 @@ type planState struct {
 	Chosen   int64 `json:"chosen,omitempty"`
 }
 
-// EncodeStanding returns a schedule's standing as JSON, or "" if the standing is empty.
+// EncodePlanState returns the state that a plan passes to the next as JSON, or "" if it is
+// empty.
 func EncodePlanState(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
@@ -59,7 +60,7 @@ func EncodePlanState(s schedule.Standing) string {
 	return string(text)
 }
 
-// decodeStanding decodes the result of EncodeStanding. It ignores unreadable text, after
+// decodePlanState decodes the result of EncodePlanState. It ignores unreadable text, after
 // which the alert's receiver may get a message twice.
 func decodePlanState(text []byte) schedule.Standing {
 	var s planState

@@ -23,7 +23,7 @@ type Family struct {
 }
 
 // NewFamily returns the Family for the tenant named except. parents contains all declared
-// tenants, and limits all limits.
+// tenants, and limits lists all limits.
 func NewFamily(parents map[string]string, limits []*StoredLimit, except string) Family {
 	family := Family{Parents: parents}
 	for _, q := range limits {
@@ -102,7 +102,7 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 }
 
 // CheckSeenLimit returns ErrConflict if a limit has changed since the caller read it. seen is
-// the limit that the caller read; limits are the current limits.
+// the limit that the caller read; limits lists the current limits.
 func CheckSeenLimit(seen fairlead.Limit, limits []*StoredLimit) error {
 	now := fairlead.Limit{Scope: seen.Scope, Name: seen.Name}
 	for _, q := range limits {

@@ -127,7 +127,7 @@ func (s *scene) foresee(data *limitData, slots int, read func(*forecastLane) err
 	return p, nil
 }
 
-// govern returns a lane with its limits and the share of its tenant.
+// limitedLane returns a lane with its limits and the share of its tenant.
 func limitedLane(lane *forecastLane, config *LimitConfig, limits map[int32]*dispatch.Limit, fair *FairClaim) *dispatch.Lane {
 	governed := &dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: lane.keys[0], Keys: lane.keys, All: lane.all, Share: fair.Share(lane.LaneKey)}
 	for _, id := range config.Of(lane.LaneKey) {

@@ -30,7 +30,7 @@ func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	return answer, nil
 }
 
-// Standing is a job's state at the time when an answer or an extension arrives. It is read
+// JobState is a job's state at the time when an answer or an extension arrives. It is read
 // from the job's locked row.
 type JobState struct {
 	ID    int64

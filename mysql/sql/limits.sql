@@ -1,5 +1,5 @@
 -- Statements about tenants and limits, and of changes of the limits. A transaction that
--- changes the limits has locked the counter of changes of limits, so no claim is running.
+-- changes them has locked the counter of their changes, so no claim is running.
 
 -- name: change_limits
 -- Opens a change of what is paused, of tenants or of limits: it waits for running

@@ -89,7 +89,7 @@ select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded
 -- Leases jobs that were chosen under the locks of their limits to a node, if the node
 -- is alive, and counts them in the limits. Fences are as in claim_lane.
 -- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id), $7
---   held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when these were
+--   held or null; per limit: $8 ids, $9 slots folded, $10 tokens, $11 when these were
 --   refilled; $12 limit: it takes the first of the given jobs; $13 token of the node;
 --   per lane: $14 ids, $15 queues, $16 tenants, $17 kinds, as in claim_lane.
 -- Output: as claim_lane.

@@ -42,7 +42,7 @@ from unnest($1::int[], $2::text[]) as n (lane, held)
 where w.lane = n.lane and w.held is distinct from n.held and w.id = any ($3::bigint[]);
 
 -- name: rehold_left
--- Finds a job that counts against other limits than the limits say, because another
+-- Finds a job that counts against other limits than the current ones, because another
 -- transaction holds it.
 -- Inputs, in the same order: $1 lanes, $2 held or null.
 -- Output: one row if there is one.
@@ -53,7 +53,7 @@ join (select lane, held from {{running}} union all select lane, held from {{wait
 limit 1;
 
 -- name: recount
--- Counts the jobs of every quota again, each against the limits that it holds. It is one
+-- Counts the jobs of every limit again, each against the limits that it holds. It is one
 -- statement with one snapshot: a job that another transaction ends meanwhile is still seen
 -- to hold its slots, or is seen to have given them back.
 -- Output: scope, name, jobs counted before, jobs found; only limits that differ.

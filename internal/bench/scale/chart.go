@@ -41,7 +41,7 @@ text { font: 12px sans-serif; fill: #57606a }
 %s</svg>
 `
 
-// line is a counted quantity.
+// series is a counted quantity.
 type series struct {
 	name, color string
 	of          func(Figures) float64

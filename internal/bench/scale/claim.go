@@ -128,7 +128,7 @@ func (c *claim) weighFirst(n int) {
 	c.read(lot)
 }
 
-// readOn reads more jobs of lanes, or considers more lanes, or both.
+// readMore reads more jobs of lanes, or considers more lanes, or both.
 func (c *claim) readMore(toRead []*dispatch.Lane) {
 	var known []*dispatch.Lane
 	for _, lane := range toRead {

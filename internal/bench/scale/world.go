@@ -108,7 +108,7 @@ func (w *world) key(l *lane, n int) dispatch.Key {
 // place returns the place of a key in its lane. It reverses key.
 func (w *world) place(key dispatch.Key) int { return int((key.ID - 1) / int64(len(w.lanes))) }
 
-// party returns a tenant of the only scope, as named in the ledger.
+// party returns a tenant of the only scope, as named in the past starts.
 func (w *world) party(scope, tenant string) dispatch.Party {
 	party, _ := w.config.Party(sqlstore.LaneKey{Queue: "default", Kind: "noop", Tenant: tenant})
 	party.Scope = scope
