@@ -58,19 +58,19 @@ func (c *claimer) take(ctx context.Context) error {
 	return c.takeChosen(ctx)
 }
 
-// takeChosen chooses among the lanes that are viewed or queued, and locks what it has chosen.
+// takeChosen chooses among the lanes that are viewed or queued, and locks the chosen jobs.
 // Each round ends in one of these ways:
 //
 //   - Only one lane is left: the server locks its first free jobs.
 //   - Nothing is chosen: the claim is complete.
 //   - Limits are not locked yet: lock those of the chosen lanes, and choose again. Until then
 //     their use was an estimate, and other claims may have changed it.
-//   - A chosen lane is one whose limits could not be locked: leave such lanes to the claims that
+//   - The claim could not lock the limits of a chosen lane: leave such lanes to the claims that
 //     have locked them, and choose again.
 //   - Otherwise lock the chosen jobs. Reading them took no locks, so other transactions may
 //     have taken some meanwhile. If so, choose others in their place.
 //
-// A claim that runs out of rounds keeps what it has, and looks again soon.
+// A claim that runs out of rounds keeps its jobs, and looks again soon.
 func (c *claimer) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {

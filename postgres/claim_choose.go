@@ -21,12 +21,12 @@ const fewLanes = 16
 // limits of a lane is the only one that takes jobs from it, so what it read under the
 // locks is still there to be taken.
 //
-// The first round trip is not part of the transaction. What it finds only decides which
-// limits to lock; other claims may take these jobs until the locks are held, so run reads
-// the lanes again under the locks. A claim locks limits before jobs, and limits that are not of
-// tenants in the same order as all other claims, so claims do not wait for each other in a
-// circle. Transactions that only end jobs do not lock limits: they add rows to quota_delta,
-// which the next claim subtracts.
+// The first round trip is not part of the transaction. It only decides which limits to lock.
+// Other claims may take the jobs that it found until the locks are held, so the lanes are
+// read again under the locks, unless this process is the only one that claims from them. A
+// claim locks limits before jobs, and limits that are not of tenants in the same order as all
+// other claims, so claims do not wait for each other in a circle. Transactions that only end
+// jobs do not lock limits: they add rows to quota_delta, which the next claim subtracts.
 type limitedClaim struct {
 	*claimer
 	known      *limitConfig

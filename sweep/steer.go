@@ -139,7 +139,7 @@ func (s *steering) allEnded() bool {
 	return s.Cut
 }
 
-// follow does what the current state of the sweep requires, in the name of nobody. It first
+// follow does what the current state of the sweep requires without being asked. It first
 // checks whether a running sweep must stop, because that decides what follows: a sweep that
 // waits asks the business system, one without unfinished shards finishes, one that is
 // stopping is stopped when no job is left, and a running one divides its rate among its shards.

@@ -94,9 +94,9 @@ func (c *choice) short(lane *Lane) bool {
 	return lane.Tenant != nil && lane.Tenant.lacks() > c.started[lane.Tenant]
 }
 
-// merge is one round of a choice: it merges the lanes for which wanted returns true, as one
-// merges sorted lists. It looks at the candidate that comes first of all, and does one of
-// four things, until the claim is full or no candidate is left:
+// merge runs one round of a choice. It merges the lanes for which wanted returns true like
+// sorted lists. Until the claim is full or no candidate is left, it looks at the first
+// candidate and does one of four things:
 //
 //   - If its lane may not start another job, it drops the lane. During a choice limits only
 //     fill up, so a dropped lane cannot become startable again.

@@ -59,7 +59,7 @@ type ConductStatements struct {
 // exist.
 //
 // It locks the batch and reads it, lets act change a copy, and writes the copy if it differs
-// from what was stored. Whoever changes an open batch takes this lock. So between two
+// from the stored batch. Every change of an open batch takes this lock. So between two
 // statements of act only the jobs of its tasks change: nodes start and finish them. A task
 // that ends after act has read the ends of its chunk is counted by the next call. act must not
 // change what identifies the batch, so those fields are restored before the batch is

@@ -170,8 +170,8 @@ func (f *Fair) shareAll(ctx context.Context) error {
 
 // share reads the starts of other nodes and then writes those of this node, in separate
 // transactions. Reading comes first because it returns the clock, which tells in which bucket
-// the node's starts belong. A claim of this node may run at any point between the two: what it
-// starts is written now or by the next share. Other nodes may miss each other's starts of the
+// the node's starts belong. A claim of this node may run at any point between the two: its
+// starts are written now or by the next share. Other nodes may miss each other's starts of the
 // last second, so each of them compensates only for a part of a lead, see dispatch.PastStarts.
 func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
 	f.mu.Lock()
