@@ -9,9 +9,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the queue: which of them is
-// first does not follow from their jobs. The claim considers all of them, or if there are
-// very many first those whose tenants have had least.
+// weigh takes the lanes of tenants that share starts by weight out of the queue.
+//
+// The queue is sorted by the first jobs of the lanes. Where tenants share starts, the next lane
+// depends on the past starts of the tenants instead, so the claim must consider all of these
+// lanes. If there are very many, it considers first those whose tenants have had least. Rests
+// stand for the others in the choice, and dispatch asks for a rest if the choice depends on it.
 func (c *claimer) weigh(n int) []*laneView {
 	if c.fair == nil {
 		return nil

@@ -89,8 +89,9 @@ type claimer struct {
 //
 // There are three ways to claim, and next takes the cheapest that is exact:
 //
-//   - claimLimited, if limits apply, tenants share starts by weight in several scopes, or
-//     there are very many lanes. The process reads the lanes, chooses, and leases.
+//   - claimLimited, if limits apply, if there are very many lanes, or if tenants share starts
+//     by weight and the database cannot choose, see sharesOneScope. The process reads the
+//     lanes, chooses, and leases.
 //   - claimLane, if there is one lane. One statement takes its first jobs.
 //   - claimMerged, if there are a few lanes, or the only lane had no job after its cursor. One
 //     statement merges the lanes in the database.
