@@ -79,14 +79,14 @@ type Status struct {
 	EndedAt     time.Time // time of its completion; zero if it has not completed or was reopened
 }
 
-// PassKind is the purpose of a pass: going forward, retrying or undoing tasks.
+// PassKind is what a pass does with its tasks.
 type PassKind string
 
 // The kinds of passes.
 const (
 	PassForward PassKind = "forward" // applies tasks for the first time
 	PassRetry   PassKind = "retry"   // repeats failed tasks
-	PassUndo    PassKind = "undo"    // rolls tasks back
+	PassUndo    PassKind = "undo"    // undoes tasks, as RollBack requests
 	// PassThen is not a pass over tasks. It holds the job IDs reserved for the jobs of a
 	// completion.
 	PassThen PassKind = "then"

@@ -94,7 +94,7 @@ func (m *Marks) end(i int, mark Mark, after time.Duration) {
 	m.States[i], m.Ended[i] = mark, after.Milliseconds()
 }
 
-// before is what is put back if a task is rolled back; nil: it is unknown.
+// before returns the value that undoing a task restores, or nil if it is unknown.
 func (p *Chunk) before(i int) json.RawMessage {
 	if given := p.Tasks[i].Before; given != nil {
 		return given
@@ -142,8 +142,8 @@ func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 	return TaskFail
 }
 
-// dropped reports whether tasks that were not released never will be, unless they are
-// rolled back.
+// dropped reports whether the batch was cancelled or is being rolled back: then it releases
+// only the tasks of undo passes.
 func (b *Batch) dropped() bool { return b.Cancelled || b.Undoing }
 
 // began reports whether a pass counts: all its chunks are stored.

@@ -242,8 +242,8 @@ func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, err
 	})
 }
 
-// canRollBack reports whether there is something to roll back, or may come to be. What
-// is being rolled back is not rolled back again, but for tasks of which that failed.
+// canRollBack reports whether there is something to roll back, or may come to be. A
+// batch that is being rolled back accepts another RollBack only for tasks that failed.
 func (r *Record) canRollBack(request RollBack) bool {
 	if slices.ContainsFunc(r.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
 		return false

@@ -72,7 +72,19 @@ func newConducting(batch *Record, tx Tx) *conducting {
 	return &conducting{Record: batch, tx: tx, now: tx.Now(), saved: map[int]*Chunk{}, done: Conducted{Next: -1}}
 }
 
-// look does all there is to do with a batch.
+// look does all there is to do with a batch, in a transaction that holds its lock:
+//
+//  1. fold counts the tasks that have ended.
+//  2. judge pauses the batch if too many tasks have failed, and recalls released tasks that
+//     must not start.
+//  3. release creates jobs for more tasks.
+//  4. conclude ends the batch if no task is left, or reports that a pass must be prepared.
+//  5. keep writes what the steps have changed.
+//
+// Each step needs the result of the one before: failures must be counted before they are
+// judged, a paused batch must not release tasks, and only a batch that could release nothing
+// is complete. Jobs run meanwhile. A task that ends after fold is counted by the next look,
+// and recall takes back only jobs that have not started when it locks them.
 func (c *conducting) look(ctx context.Context) error {
 	if !c.Opened || !c.EndedAt.IsZero() {
 		return nil
@@ -83,7 +95,7 @@ func (c *conducting) look(ctx context.Context) error {
 	return c.lookOn(ctx)
 }
 
-// lookOn is look for a batch whose ends are counted.
+// lookOn does the steps after fold. Callers that have counted the ends call it directly.
 func (c *conducting) lookOn(ctx context.Context) error {
 	if !c.EndedAt.IsZero() {
 		return c.keep(ctx)
@@ -100,7 +112,9 @@ func (c *conducting) lookOn(ctx context.Context) error {
 	return c.keep(ctx)
 }
 
-// keep stores what was changed.
+// keep writes the changed chunks, and the jobs of the released tasks. The batch itself is
+// written by the store. All of it commits together, so a task is marked as released if and
+// only if its job exists.
 func (c *conducting) keep(ctx context.Context) error {
 	chunks := make([]Chunk, 0, len(c.order))
 	for _, number := range c.order {
@@ -117,7 +131,8 @@ func (c *conducting) keep(ctx context.Context) error {
 	return c.tx.Enqueue(ctx, c.jobs)
 }
 
-// touch notes that a chunk was changed, and returns it as it is by now.
+// touch records that a chunk will be changed, and returns its current version: one step may
+// have changed a chunk that a later step has read again.
 func (c *conducting) touch(p *Chunk) *Chunk {
 	if known := c.saved[p.Number]; known != nil {
 		if known.Tasks == nil {
@@ -168,7 +183,10 @@ func (c *conducting) move(p *Chunk, i int, to Mark) {
 // prepareTime is after how long another process makes a wanted pass.
 const prepareTime = time.Minute
 
-// conclude completes a batch of which no task is left.
+// conclude completes a batch of which no task is left. Before that, it searches for tasks whose
+// results a lost commit has hidden, and continues a rollback for tasks that were still running
+// when the rollback was requested. If a requested pass is not prepared yet, it asks the caller
+// to prepare it after this transaction, unless a process has begun to do so.
 func (c *conducting) conclude(ctx context.Context) error {
 	if len(c.Wanted) == 0 && c.Out == 0 {
 		if all, err := c.comb(ctx); err != nil || !all {
@@ -176,7 +194,7 @@ func (c *conducting) conclude(ctx context.Context) error {
 		}
 	}
 	if c.Undoing && len(c.Wanted) == 0 && c.Out == 0 && c.applied(c.Undo.Failed) {
-		c.ask(c.Undo) // tasks that were running when it was rolled back were applied after all
+		c.ask(c.Undo) // tasks that were running when RollBack was called were applied after all
 	}
 	if len(c.Wanted) > 0 {
 		if c.done.Prepare = c.now.Sub(c.PreparedAt) >= prepareTime; c.done.Prepare {

@@ -5,14 +5,14 @@ import "context"
 // Draft is a batch under construction. The program adds tasks to the draft and then opens
 // it. Lists of batches omit the batch until it is opened.
 type Draft struct {
-	intake
+	builder
 	client *Client
 }
 
 // Begin creates a draft of a batch. It returns ErrInvalid if the batch is invalid or no live
 // node knows its type.
 func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
-	in, err := c.intake(ctx, c.store.Nodes, batch)
+	in, err := c.newBuilder(ctx, c.store.Nodes, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 		return nil, err
 	}
 	in.writer = newChunkWriter(c.store.AddChunks, in.batch.ID, 1, PassForward)
-	return &Draft{intake: *in, client: c}, nil
+	return &Draft{builder: *in, client: c}, nil
 }
 
 // ID returns the batch's ID.

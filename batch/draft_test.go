@@ -18,7 +18,7 @@ func TestABatchHasABoundOfTasks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			draft := &Draft{intake: intake{batch: Batch{Type: "move"}, writer: newChunkWriter(nil, 1, 1, PassForward), kinds: map[string]bool{"box.move": true}}}
+			draft := &Draft{builder: builder{batch: Batch{Type: "move"}, writer: newChunkWriter(nil, 1, 1, PassForward), kinds: map[string]bool{"box.move": true}}}
 			fill(draft.writer)
 			if err := draft.Add(t.Context(), change); err != nil {
 				t.Fatalf("the last that it may have: %v", err)

@@ -25,9 +25,9 @@ type Ledger struct {
 	HeldRetry int // tasks of retry passes that are not released yet
 	HeldUndo  int // tasks of undo passes that are not released yet
 	Out       int // released tasks that have not been counted as ended
-	OutUndo   int // number of tasks among Out that are rolled back
+	OutUndo   int // number of tasks among Out that belong to undo passes
 
-	Undo     Wanted // the rollback in progress, if Undoing
+	Undo     Wanted // the undo pass that the last RollBack requested, if Undoing
 	Forgiven int    // failures that no longer count towards StopAfter
 
 	Wanted     []Wanted  // passes still to be prepared

@@ -23,11 +23,11 @@ type TaskArgs struct {
 	AZ      string          `json:"az,omitempty"`
 	Service string          `json:"service,omitempty"`
 	Info    json.RawMessage `json:"extra_info,omitempty"`
-	Undo    bool            `json:"undo,omitempty"` // the task is a rollback, which restores Before
+	Undo    bool            `json:"undo,omitempty"` // the task belongs to an undo pass, which restores Before
 	Status  TaskState       `json:"status"`         // state from which it started: TaskPending, TaskRetryPending or TaskRollbackPending
 	Change
 
-	// Unremembered reports, for a rollback, that the task failed before it stored a memo. If
+	// Unremembered reports, in an undo pass, that the task failed before it stored a memo. If
 	// the operation has BuildParam, the task was never applied.
 	Unremembered bool `json:"unremembered,omitempty"`
 }
@@ -164,8 +164,8 @@ func (op *Operation) work(ctx context.Context, job *fairlead.Job, task TaskArgs)
 	return op.Process(ctx, task)
 }
 
-// untouched reports whether a task that is rolled back was never applied: it failed
-// before what BuildParam found was remembered, and nothing is changed before that.
+// untouched reports whether a task of an undo pass was never applied: it failed before the
+// result of BuildParam was stored, and nothing is changed before that.
 func (op *Operation) untouched(task *TaskArgs) bool {
 	return task.Undo && task.Before == nil && task.Unremembered && op.BuildParam != nil
 }

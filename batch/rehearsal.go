@@ -5,18 +5,18 @@ import "context"
 // Rehearsal checks a batch's tasks as a Draft does, but stores nothing. Programs use it to
 // report invalid tasks before starting a batch.
 type Rehearsal struct {
-	intake
+	builder
 }
 
 // Rehearse checks a batch and returns a Rehearsal for checking its tasks. It returns
 // ErrInvalid if the batch is invalid or no live node knows its type.
 func (c *Client) Rehearse(ctx context.Context, batch Batch) (*Rehearsal, error) {
-	in, err := c.intake(ctx, c.store.Nodes, batch)
+	in, err := c.newBuilder(ctx, c.store.Nodes, batch)
 	if err != nil {
 		return nil, err
 	}
 	in.writer = newChunkWriter(func(context.Context, int64, []Chunk) error { return nil }, 0, 1, PassForward)
-	return &Rehearsal{intake: *in}, nil
+	return &Rehearsal{builder: *in}, nil
 }
 
 // Add checks one task per change. It returns ErrInvalid under the same conditions as

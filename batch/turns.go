@@ -15,11 +15,11 @@ import (
 // rather than the new one starting after everything released earlier. If no other batch has
 // released more tasks, the new task goes to the end.
 type Turns struct {
-	lines map[int64]standing // by batch
+	lines map[int64]openBatch // by batch
 }
 
-// standing is what the turns of other batches depend on.
-type standing struct {
+// openBatch is the state of an open batch on which the turns of other batches depend.
+type openBatch struct {
 	queue    string
 	priority int
 	line     Line
@@ -32,7 +32,7 @@ const stuckAfter = 10 * time.Minute
 
 // KnowOpen replaces the known batches with open.
 func (t *Turns) KnowOpen(open []Record) {
-	t.lines = make(map[int64]standing, len(open))
+	t.lines = make(map[int64]openBatch, len(open))
 	for i := range open {
 		t.know(&open[i])
 	}
@@ -45,9 +45,9 @@ func (t *Turns) know(r *Record) {
 		return
 	}
 	if t.lines == nil {
-		t.lines = map[int64]standing{}
+		t.lines = map[int64]openBatch{}
 	}
-	t.lines[r.ID] = standing{r.Queue, r.Priority, r.Line, r.MovedAt.Add(r.Timeout + stuckAfter)}
+	t.lines[r.ID] = openBatch{r.Queue, r.Priority, r.Line, r.MovedAt.Add(r.Timeout + stuckAfter)}
 }
 
 // beside is the line from the place on where the next task of a batch belongs: of those of

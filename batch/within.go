@@ -29,7 +29,7 @@ func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (B
 		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(
 			"has %d entries; a transaction can store at most %d: start the batch after the commit", len(changes), MaxWithin)}}}
 	}
-	in, err := c.client.intake(ctx, c.tx.Nodes, batch)
+	in, err := c.client.newBuilder(ctx, c.tx.Nodes, batch)
 	if err != nil {
 		return Batch{}, err
 	}

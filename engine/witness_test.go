@@ -106,8 +106,8 @@ func TestANodeThatIsNotToRecordWhatKeepsJobsWaitingDoesNot(t *testing.T) {
 			w.enqueue(&fairlead.Job{Kind: "unheard of"})
 			pass(time.Minute)
 		})
-		if standing, err := w.store.HoldLook(w.t.Context()); err != nil || standing.Version != 0 {
-			t.Errorf("it looked: %+v, %v", standing, err)
+		if state, err := w.store.HoldLook(w.t.Context()); err != nil || state.Version != 0 {
+			t.Errorf("it looked: %+v, %v", state, err)
 		}
 	})
 }

@@ -25,19 +25,19 @@ type Stretch struct {
 
 // Past contains the data from which Derive computes a history.
 type Past struct {
-	Job      *fairlead.Job
-	Attempts []fairlead.Attempt
-	Holds    []Hold // all holds of the job's lane and gate while it waited
-	Standing Standing
-	Nodes    []fairlead.Node
+	Job       *fairlead.Job
+	Attempts  []fairlead.Attempt
+	Holds     []Hold // all holds of the job's lane and gate while it waited
+	LookState LookState
+	Nodes     []fairlead.Node
 }
 
 // Derive computes what a job waited for. For times without a matching hold, it reports that
 // other jobs went first.
 func Derive(past Past) History {
-	h := History{ID: past.Job.ID, State: past.Job.State, At: past.Standing.Now}
+	h := History{ID: past.Job.ID, State: past.Job.State, At: past.LookState.Now}
 	holds := slices.Clone(past.Holds)
-	past.Standing.EndUnseen(holds)
+	past.LookState.EndUnseen(holds)
 	holds = append(holds, past.unseen()...)
 	for _, w := range past.waits() {
 		h.Stretches = append(h.Stretches, w.stretches(holds)...)
@@ -61,7 +61,7 @@ func (p *Past) Waited() (from, until time.Time) {
 // unseen returns the periods without records: before the first look, or the oldest one
 // retained, and after the last look.
 func (p *Past) unseen() []Hold {
-	s := p.Standing
+	s := p.LookState
 	if s.Version == 0 {
 		return []Hold{{Cause: Cause{Code: Unrecorded}}}
 	}
@@ -116,7 +116,7 @@ func (p *Past) waits() []wait {
 	job := p.Job
 	switch {
 	case p.waitsNow():
-		add(p.Standing.Now, job.Attempt+1)
+		add(p.LookState.Now, job.Attempt+1)
 	case job.State == fairlead.Scheduled:
 	case job.Attempt > last && !job.StartedAt.IsZero():
 		add(job.StartedAt, job.Attempt)

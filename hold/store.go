@@ -15,7 +15,7 @@ type Store interface {
 	History(ctx context.Context, id int64) (History, error)
 
 	// HoldLook returns the state of the looks. Before the first look, only Now is set.
-	HoldLook(ctx context.Context) (Standing, error)
+	HoldLook(ctx context.Context) (LookState, error)
 	// OpenHolds returns the ongoing holds, at most MaxOpen, oldest first.
 	OpenHolds(ctx context.Context) ([]Hold, error)
 	// HeldBack reads the next lanes that have ready jobs, at most LanesPerLook, and the next
@@ -45,8 +45,8 @@ const (
 	MaxKept      = 200_000 // approximate number of holds that a witness retains in total
 )
 
-// Standing is the state that one look passes on to the next.
-type Standing struct {
+// LookState is the state that one look passes on to the next.
+type LookState struct {
 	Version int64     // version of the last look; zero = no look so far
 	At      time.Time // time of the last look
 	Due     time.Time // deadline of the next look
@@ -57,13 +57,13 @@ type Standing struct {
 
 // Blind reports whether no node has looked for longer than a takeover by another node
 // requires.
-func (s Standing) Blind(now time.Time) bool {
+func (s LookState) Blind(now time.Time) bool {
 	return s.Version != 0 && now.Sub(s.At) > 2*s.Due.Sub(s.At)
 }
 
 // EndUnseen ends the ongoing holds at the time of the last look if no node looks any longer.
 // These holds may have ended since that look.
-func (s Standing) EndUnseen(holds []Hold) {
+func (s LookState) EndUnseen(holds []Hold) {
 	for i := range holds {
 		if holds[i].Until.IsZero() && s.Blind(s.Now) {
 			holds[i].Until = s.At
@@ -72,7 +72,7 @@ func (s Standing) EndUnseen(holds []Hold) {
 }
 
 // ahead reports whether the last look is in the future, because the clock was set back.
-func (s Standing) ahead() bool { return s.At.After(s.Now) }
+func (s LookState) ahead() bool { return s.At.After(s.Now) }
 
 // A Place is a look's position in its round.
 type Place struct {

@@ -63,24 +63,24 @@ func (w *Witness) Look(ctx context.Context) error {
 	if time.Now().Before(w.rest) {
 		return nil
 	}
-	standing, err := w.store.HoldLook(ctx)
+	state, err := w.store.HoldLook(ctx)
 	if err != nil {
 		return err
 	}
-	if mine := w.version != 0 && standing.Version == w.version; !mine {
-		if standing.Now.Before(standing.Due) && !standing.ahead() {
+	if mine := w.version != 0 && state.Version == w.version; !mine {
+		if state.Now.Before(state.Due) && !state.ahead() {
 			return nil
 		}
-		if err := w.takeOver(ctx, standing); err != nil {
+		if err := w.takeOver(ctx, state); err != nil {
 			return err
 		}
 	}
-	kept, err := w.look(ctx, standing)
+	kept, err := w.look(ctx, state)
 	if err != nil || !kept {
 		w.version, w.idle = 0, false // the stored state is unknown here
 		return err
 	}
-	if err := w.sample(ctx, standing.Now); err != nil {
+	if err := w.sample(ctx, state.Now); err != nil {
 		return err
 	}
 	return w.prune(ctx)
@@ -97,34 +97,34 @@ func (w *Witness) sample(ctx context.Context, now time.Time) error {
 }
 
 // takeOver reads the stored state.
-func (w *Witness) takeOver(ctx context.Context, standing Standing) error {
+func (w *Witness) takeOver(ctx context.Context, state LookState) error {
 	open, err := w.store.OpenHolds(ctx)
 	if err != nil {
 		return err
 	}
-	w.version, w.idle, w.record = 0, false, newRecord(open, standing.At)
+	w.version, w.idle, w.record = 0, false, newRecord(open, state.At)
 	return nil
 }
 
 // look performs one look and stores the changes. It returns false if another node has
 // become the witness.
-func (w *Witness) look(ctx context.Context, standing Standing) (bool, error) {
+func (w *Witness) look(ctx context.Context, state LookState) (bool, error) {
 	sight, took, err := w.see(ctx)
 	if err != nil {
 		return false, err
 	}
-	found := Found{Version: standing.Version, Next: standing.Version + 1 + rand.Int64N(mostVersionStep), Now: sight.Now, last: standing.LastID}
-	if standing.Blind(sight.Now) {
+	found := Found{Version: state.Version, Next: state.Version + 1 + rand.Int64N(mostVersionStep), Now: sight.Now, last: state.LastID}
+	if state.Blind(sight.Now) {
 		nodes, err := w.store.Nodes(ctx)
 		if err != nil {
 			return false, err
 		}
-		w.record.miss(&found, standing.At, nodes)
+		w.record.miss(&found, state.At, nodes)
 	}
 	pause := max(w.every, restAfter(took))
 	w.record.compare(&found, sight, lostLooks*pause)
 	idle := !sight.Waits && w.record.empty()
-	if idle && w.idle && pause == w.every && sight.Now.Before(standing.At.Add(idleLooks*w.every)) {
+	if idle && w.idle && pause == w.every && sight.Now.Before(state.At.Add(idleLooks*w.every)) {
 		return true, nil // the last look covers this one
 	}
 	found.Due = took + pause + lateLooks*max(w.every, took)

@@ -40,8 +40,8 @@ func (s *slowStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 
 // KeepHolds implements hold.Store.
 func (s *slowStore) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
-	if standing, err := s.HoldLook(ctx); err == nil && standing.Version != 0 {
-		s.early = append(s.early, standing.Due.Sub(standing.Now))
+	if state, err := s.HoldLook(ctx); err == nil && state.Version != 0 {
+		s.early = append(s.early, state.Due.Sub(state.Now))
 	}
 	return s.Store.KeepHolds(ctx, found)
 }

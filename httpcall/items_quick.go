@@ -61,7 +61,7 @@ func (r *ItemsRun) doQuickly(ctx context.Context, items []CallItem) (reply Reply
 }
 
 // doSlowly reads an answer that is out of the ordinary, if there is one.
-func (r *ItemsRun) doSlowly(ctx context.Context, over *watch, l *line, unsent error, items []CallItem) (reply Reply, called bool, err error) {
+func (r *ItemsRun) doSlowly(ctx context.Context, over *watch, l *connection, unsent error, items []CallItem) (reply Reply, called bool, err error) {
 	ended := func() bool { return over.late(l) || ctx.Err() != nil }
 	if !l.read && unsent != nil && !ended() {
 		over.leave(l)
@@ -107,7 +107,7 @@ func (r *ItemsRun) watch(ctx context.Context) *watch {
 
 // plain reads an answer that arrived as a whole, if it is an ordinary one. Else nothing
 // is taken of it.
-func (l *line) plain() (plainAnswer, bool) {
+func (l *connection) plain() (plainAnswer, bool) {
 	if _, err := l.in.Peek(1); err != nil {
 		return plainAnswer{}, false
 	}

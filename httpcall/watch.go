@@ -15,7 +15,7 @@ type watch struct {
 	traced bool // calls belong to a trace
 
 	mu          sync.Mutex
-	first, last *line // under way, the oldest first
+	first, last *connection // under way, the oldest first
 	clock       *time.Timer
 	over        bool // the context has ended
 }
@@ -28,7 +28,7 @@ func newWatch(ctx context.Context, long time.Duration) *watch {
 }
 
 // enter watches a call that begins. It returns false if none may.
-func (w *watch) enter(l *line, now time.Time) bool {
+func (w *watch) enter(l *connection, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
@@ -48,13 +48,13 @@ func (w *watch) enter(l *line, now time.Time) bool {
 }
 
 // leave is the end of a call. It returns false if the watch has ended it.
-func (w *watch) leave(l *line) bool {
+func (w *watch) leave(l *connection) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.remove(l)
 }
 
-func (w *watch) remove(l *line) bool {
+func (w *watch) remove(l *connection) bool {
 	if !l.watched {
 		return false
 	}
@@ -105,7 +105,7 @@ func (w *watch) end() {
 }
 
 // late reports whether a call was ended because its time was over.
-func (w *watch) late(l *line) bool {
+func (w *watch) late(l *connection) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return l.overdue

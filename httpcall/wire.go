@@ -29,16 +29,16 @@ type wire struct {
 	rest *http.Transport
 
 	mu    sync.Mutex
-	idle  map[string][]*line // by address; the one that was used last is the last
-	clock *time.Timer        // closes what is idle for long; nil: nothing is idle
+	idle  map[string][]*connection // by address; the one that was used last is the last
+	clock *time.Timer              // closes what is idle for long; nil: nothing is idle
 }
 
 func newWire(rest *http.Transport) *wire {
-	return &wire{dial: rest.DialContext, rest: rest, idle: map[string][]*line{}}
+	return &wire{dial: rest.DialContext, rest: rest, idle: map[string][]*connection{}}
 }
 
-// line is a connection. One call at a time uses it.
-type line struct {
+// connection is a connection to a server. One call at a time uses it.
+type connection struct {
 	conn    net.Conn
 	address string
 	in      *bufio.Reader
@@ -50,14 +50,14 @@ type line struct {
 	since   time.Time
 
 	// Of a call that is watched, and under the lock of the watch.
-	before, after *line // in the order in which calls began
+	before, after *connection // in the order in which calls began
 	until         time.Time
 	watched       bool
 	overdue       bool // it was ended because its time was over
 }
 
 // Read bounds what is read of an answer's headers.
-func (l *line) Read(p []byte) (int, error) {
+func (l *connection) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("the response headers are longer than %d bytes", maxAnswerHeaders)
 	}
@@ -75,7 +75,7 @@ func (l *line) Read(p []byte) (int, error) {
 }
 
 // empty reports whether nothing has arrived that was not read.
-func (l *line) empty() bool { return l.in.Buffered() == 0 && len(l.arrived) == 0 }
+func (l *connection) empty() bool { return l.in.Buffered() == 0 && len(l.arrived) == 0 }
 
 // RoundTrip makes one call.
 func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -123,7 +123,7 @@ func sendable(request *http.Request) (*http.Request, error) {
 }
 
 // take finds a connection, or makes one.
-func (w *wire) take(ctx context.Context, address string) (*line, error) {
+func (w *wire) take(ctx context.Context, address string) (*connection, error) {
 	if l := w.again(address, time.Now()); l != nil {
 		return l, nil
 	}
@@ -131,7 +131,7 @@ func (w *wire) take(ctx context.Context, address string) (*line, error) {
 }
 
 // again finds a connection that was used before. It is nil if there is none.
-func (w *wire) again(address string, now time.Time) *line {
+func (w *wire) again(address string, now time.Time) *connection {
 	w.mu.Lock()
 	lines := w.idle[address]
 	if len(lines) == 0 {
@@ -149,7 +149,7 @@ func (w *wire) again(address string, now time.Time) *line {
 	return l
 }
 
-func (w *wire) open(ctx context.Context, address string) (*line, error) {
+func (w *wire) open(ctx context.Context, address string) (*connection, error) {
 	conn, err := w.dial(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -158,14 +158,14 @@ func (w *wire) open(ctx context.Context, address string) (*line, error) {
 }
 
 // newLine makes a line of a connection on which something may have arrived already.
-func newLine(conn net.Conn, address string, arrived []byte) *line {
-	l := &line{conn: conn, address: address, arrived: arrived, left: maxAnswerHeaders, out: bufio.NewWriter(conn)}
+func newLine(conn net.Conn, address string, arrived []byte) *connection {
+	l := &connection{conn: conn, address: address, arrived: arrived, left: maxAnswerHeaders, out: bufio.NewWriter(conn)}
 	l.in = bufio.NewReader(l)
 	return l
 }
 
 // goOn reads the answer to a request that was sent. The end of the context ends it.
-func (w *wire) goOn(l *line, request *http.Request) (Reply, error) {
+func (w *wire) goOn(l *connection, request *http.Request) (Reply, error) {
 	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
 	response, err := w.receive(l, request, nil, stop)
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *wire) goOn(l *line, request *http.Request) (Reply, error) {
 }
 
 // put keeps a connection for the next call.
-func (w *wire) put(l *line) {
+func (w *wire) put(l *connection) {
 	l.since = time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,7 +227,7 @@ var past = time.Unix(1, 0)
 
 // exchange sends a request and reads the answer, up to its body. The end of the context
 // ends it.
-func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) {
+func (w *wire) exchange(l *connection, request *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
 	l.read, l.left = false, maxAnswerHeaders
 	unsent := firstError(request.Write(l.out), l.out.Flush())
@@ -236,7 +236,7 @@ func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) 
 
 // receive reads an answer, up to its body. Stop is called once the connection is of no
 // more use to the call; if it returns false, nor is it to others.
-func (w *wire) receive(l *line, request *http.Request, unsent error, stop func() bool) (*http.Response, error) {
+func (w *wire) receive(l *connection, request *http.Request, unsent error, stop func() bool) (*http.Response, error) {
 	response, err := l.receive(request, unsent)
 	if err != nil {
 		stop()
@@ -259,7 +259,7 @@ func (w *wire) receive(l *line, request *http.Request, unsent error, stop func()
 
 // receive reads the headers of the answer. Answers that only say that another follows
 // are passed over.
-func (l *line) receive(request *http.Request, unsent error) (*http.Response, error) {
+func (l *connection) receive(request *http.Request, unsent error) (*http.Response, error) {
 	var broken *net.OpError
 	if unsent != nil && !errors.As(unsent, &broken) {
 		return nil, unsent
@@ -291,7 +291,7 @@ func firstError(errs ...error) error {
 // be used again.
 type answerBody struct {
 	wire     *wire
-	line     *line
+	line     *connection
 	stop     func() bool
 	body     io.ReadCloser
 	reusable bool

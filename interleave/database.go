@@ -44,9 +44,9 @@ type dialect interface {
 	prepare(ctx context.Context, admin *sql.DB) error
 	// tableNames returns the query of the names of all tables.
 	tableNames(at *url.URL) string
-	// quotaUse returns the query of how many jobs each limit counts, or an empty text if the
+	// limitUse returns the query of how many jobs each limit counts, or an empty text if the
 	// store counts running jobs instead.
-	quotaUse() string
+	limitUse() string
 	// moved is called after the clock in the database was moved.
 	moved(ctx context.Context, admin *sql.DB) error
 	// fenceRange returns a range of numbers that contains all fences and no times.
@@ -55,8 +55,8 @@ type dialect interface {
 	warm(ctx context.Context, s Store, node fairlead.NodeID) error
 	// oneWriter reports whether every operation that writes waits for a caller's transaction.
 	oneWriter() bool
-	// changeRules returns the statement that announces that the rules have changed.
-	changeRules() string
+	// changeLimits returns the statement that announces that the limits have changed.
+	changeLimits() string
 	// waiting returns the client ports of the connections that wait for a lock.
 	waiting(ctx context.Context, admin *sql.DB) ([]int, error)
 	// connected returns the client ports of all connections.
@@ -168,13 +168,13 @@ func (db *database) withRows(ctx context.Context) (tables []string, err error) {
 	return tables, rows.Err()
 }
 
-// next deletes what belongs to a scene, announces that the rules have changed, and moves the
+// next deletes what belongs to a scene, announces that the limits have changed, and moves the
 // clock.
 func (db *database) next(ctx context.Context) error {
 	if err := db.clear(ctx); err != nil {
 		return err
 	}
-	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("%s; update test_clock set us = us + %d", db.changeRules(), time.Second.Microseconds()))
+	_, err := db.admin.ExecContext(ctx, fmt.Sprintf("%s; update test_clock set us = us + %d", db.changeLimits(), time.Second.Microseconds()))
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (server) tableNames(at *url.URL) string {
 		at.Path[1:] + "') order by table_name"
 }
 
-func (server) quotaUse() string {
+func (server) limitUse() string {
 	return "select q.id, q.used + coalesce((select sum(d.n) from fairlead_quota_delta d where d.quota = q.id), 0) from fairlead_quota q"
 }
 

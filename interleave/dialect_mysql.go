@@ -73,7 +73,7 @@ func (mysqlDialect) prepare(ctx context.Context, admin *sql.DB) error {
 	return err
 }
 
-func (mysqlDialect) changeRules() string {
+func (mysqlDialect) changeLimits() string {
 	return "update fairlead_counter set value = value + 1 where name = 'pause'"
 }
 

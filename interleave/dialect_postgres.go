@@ -50,7 +50,7 @@ func (postgresDialect) prepare(ctx context.Context, admin *sql.DB) error {
 	return err
 }
 
-func (postgresDialect) changeRules() string {
+func (postgresDialect) changeLimits() string {
 	return "update fairlead_rules set version = version + 1"
 }
 

@@ -84,7 +84,7 @@ func (*sqliteDialect) tableNames(*url.URL) string {
 	return "select name from sqlite_master where type = 'table' and name like 'fairlead%' order by name"
 }
 
-func (*sqliteDialect) quotaUse() string { return "" }
+func (*sqliteDialect) limitUse() string { return "" }
 
 func (d *sqliteDialect) moved(ctx context.Context, admin *sql.DB) error {
 	var us int64
@@ -105,7 +105,7 @@ func (*sqliteDialect) warm(ctx context.Context, s Store, node fairlead.NodeID) e
 
 func (*sqliteDialect) oneWriter() bool { return true }
 
-func (*sqliteDialect) changeRules() string {
+func (*sqliteDialect) changeLimits() string {
 	return "update fairlead_counter set value = value + 1 where name = 'rules'"
 }
 

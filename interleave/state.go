@@ -45,7 +45,7 @@ func (s *scene) state(ctx context.Context) (state, error) {
 	if err != nil {
 		return nil, err
 	}
-	quotas, err := s.numbered(ctx, "fairlead_quota", "scope", "name")
+	limits, err := s.numbered(ctx, "fairlead_quota", "scope", "name")
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *scene) state(ctx context.Context) (state, error) {
 				case column == "lane":
 					text = lanes[text]
 				case column == "quota", table == "fairlead_quota" && column == "id":
-					text = quotas[text]
+					text = limits[text]
 				case column == "calendar_seen":
 					text = seenOf(text, calendars[values[slices.Index(columns, "calendar")].String])
 				case table == "fairlead_quota" && column == "used":
@@ -114,10 +114,10 @@ func (s *scene) numbered(ctx context.Context, table string, names ...string) (ma
 // used returns how many jobs each limit counts.
 func (s *scene) used(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
-	if s.quotaUse() == "" {
+	if s.limitUse() == "" {
 		return found, nil
 	}
-	err := s.rows(ctx, s.quotaUse(), func(_ []string, values []sql.NullString) {
+	err := s.rows(ctx, s.limitUse(), func(_ []string, values []sql.NullString) {
 		found[values[0].String] = values[1].String
 	})
 	return found, err

@@ -75,9 +75,9 @@ func (f *findings) bulks(ctx context.Context, store driver.Store) error {
 }
 
 func (f *findings) holds(ctx context.Context, store driver.Store) error {
-	standing, err := store.HoldLook(ctx)
-	if err == nil && standing.Version != 0 {
-		f.gauge(lookAge, max(0, standing.Now.Sub(standing.At).Seconds())) // the clock may have been set back
+	state, err := store.HoldLook(ctx)
+	if err == nil && state.Version != 0 {
+		f.gauge(lookAge, max(0, state.Now.Sub(state.At).Seconds())) // the clock may have been set back
 	}
 	return err
 }

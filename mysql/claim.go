@@ -16,6 +16,18 @@ import (
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not
 // alive.
+//
+// It is one transaction:
+//
+//  1. open locks the version of the limits, shared: limits and pauses cannot change until
+//     the claim ends.
+//  2. take chooses jobs, locks the limits of their lanes, and then locks the jobs.
+//  3. lease takes a fence and moves the jobs to running. It takes the fence after the jobs are
+//     locked: an earlier claim of the same job has committed by then, under a smaller fence.
+//  4. keepLimits writes how many jobs the limits now count.
+//
+// What the claim has learnt of the lanes is remembered only after the commit, because the
+// transaction may fail.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -42,7 +54,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 		if jobs, err = c.lease(ctx); err != nil {
 			return err
 		}
-		return c.keepQuotas(ctx)
+		return c.keepLimits(ctx)
 	})
 	if errors.Is(err, fairlead.ErrLeaseLost) {
 		err = firstError(s.lose(ctx, claim.Node), err)
@@ -63,18 +75,18 @@ func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claim
 	if err != nil {
 		return nil, err
 	}
-	rules, err := t.rulesOf(ctx, version)
+	config, err := t.limitsOfVersion(ctx, version)
 	if err != nil {
 		return nil, err
 	}
 	return &claimer{
 		bytes: sqlstore.ClaimBytes{Most: claim.Bytes},
-		txn:   t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim),
-		fair: t.fair.Open(claim.Node, rules.Rules),
+		txn:   t, Claim: claim, own: own, until: until, config: config, rooms: newRooms(claim),
+		fair: t.fair.Open(claim.Node, config.LimitConfig),
 	}, nil
 }
 
-// opening reads the version of the rules and when the node's lease ends. It fails if
+// opening reads the version of the limits and when the node's lease ends. It fails if
 // the lease has ended.
 func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (version, until int64, err error) {
 	var now int64
@@ -131,24 +143,24 @@ func (r *rooms) use(kind string) {
 type claimer struct {
 	*txn
 	driver.Claim
-	own   ownNode
-	until int64 // when the node's lease ends, as far as the claim knows
-	rules *rules
-	fair  *sqlstore.FairClaim // what tenants share by weight; nil: nothing
-	rooms *rooms
-	taken []*taken
-	bytes sqlstore.ClaimBytes
-	now   int64 // the clock when the last of taken was locked: whatever made them ready came before
+	own    ownNode
+	until  int64 // when the node's lease ends, as far as the claim knows
+	config *limitConfig
+	fair   *sqlstore.FairClaim // what tenants share by weight; nil: nothing
+	rooms  *rooms
+	taken  []*taken
+	bytes  sqlstore.ClaimBytes
+	now    int64 // the clock when the last of taken was locked: whatever made them ready came before
 
-	views map[int32]*laneView // of all lanes that were read
-	names []sqlstore.Lane     // of the lanes whose jobs are locked, as this process knows them
-	open  []*laneView         // the views that may have more jobs
-	avoid map[int64]struct{}  // jobs that were chosen before
-	line  *laneLine           // lanes that have not been read yet; nil unless there are many
+	views     map[int32]*laneView // of all lanes that were read
+	names     []sqlstore.Lane     // of the lanes whose jobs are locked, as this process knows them
+	open      []*laneView         // the views that may have more jobs
+	avoid     map[int64]struct{}  // jobs that were chosen before
+	laneQueue *laneQueue          // lanes that have not been read yet; nil unless there are many
 
 	otherNodes *sqlstore.OtherNodes // nil: they were not read
 
-	quotas  map[int32]*claimQuota // that the lanes count against
+	limits  map[int32]*claimLimit // that the lanes count against
 	limited bool                  // whether they were locked, as far as needed
 	stale   bool                  // whether other claims used them after this one first read them
 	missed  bool                  // whether lanes were left out that may have more
@@ -158,7 +170,7 @@ type claimer struct {
 // taken is a job whose row in ready is locked.
 type taken struct {
 	lane    int32
-	set     int32 // of quotas
+	set     int32 // of limits
 	turn    int16
 	startBy int64
 	job     *fairlead.Job

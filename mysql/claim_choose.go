@@ -29,10 +29,10 @@ const (
 // chooses by an estimate of what they leave, locks the limits of the lanes it chose
 // from, and chooses again by what they really leave.
 func (c *claimer) take(ctx context.Context) error {
-	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimQuota{}
-	open := c.rules.openLanes(c.Scope, c.lanes)
+	c.avoid, c.views, c.limits = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimLimit{}
+	open := c.config.openLanes(c.Scope, c.lanes)
 	if open.many(c.Solo) {
-		return c.takeLinedUp(ctx, open)
+		return c.takeFromMany(ctx, open)
 	}
 	lanes := make([]*openLane, 0, len(open.own))
 	for i := range open.own {
@@ -58,7 +58,19 @@ func (c *claimer) take(ctx context.Context) error {
 	return c.takeChosen(ctx)
 }
 
-// takeChosen chooses among the lanes that are viewed or lined up.
+// takeChosen chooses among the lanes that are viewed or queued, and locks the chosen jobs.
+// Each round ends in one of these ways:
+//
+//   - Only one lane is left: the server locks its first free jobs.
+//   - Nothing is chosen: the claim is complete.
+//   - Limits are not locked yet: lock those of the chosen lanes, and choose again. Until then
+//     their use was an estimate, and other claims may have changed it.
+//   - The claim could not lock the limits of a chosen lane: leave such lanes to the claims that
+//     have locked them, and choose again.
+//   - Otherwise lock the chosen jobs. Reading them took no locks, so other transactions may
+//     have taken some meanwhile. If so, choose others in their place.
+//
+// A claim that runs out of rounds keeps its jobs, and looks again soon.
 func (c *claimer) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {
@@ -74,7 +86,7 @@ func (c *claimer) takeChosen(ctx context.Context) error {
 		if c.alone() {
 			continue
 		}
-		if !c.limited && len(c.quotas) > 0 {
+		if !c.limited && len(c.limits) > 0 {
 			if err := c.limit(ctx, picks); err != nil {
 				return err
 			}
@@ -113,7 +125,7 @@ func (c *claimer) afterTaken(picks []dispatch.Pick) []dispatch.Pick {
 // alone reports whether there is exactly one lane to take from, so that the server can
 // find its first jobs. One whose limits are not locked only stands in the choice.
 func (c *claimer) alone() bool {
-	return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() && (!c.limited || !c.unlocked(c.open[0]))
+	return len(c.open) == 1 && len(c.avoid) == 0 && c.laneQueue.none() && (!c.limited || !c.unlocked(c.open[0]))
 }
 
 // busyLanes removes lanes that hold no jobs, if there are so many lanes that reading
@@ -173,23 +185,23 @@ func (c *claimer) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	for {
 		rests := c.rests()
 		lanes := append(lanesOf(slices.Values(c.open)), rests...)
-		picks, hungry := dispatch.Choose(lanes, dispatch.Ask{Max: c.rooms.left, Rooms: c.rooms.kinds})
-		if len(hungry) == 0 {
+		picks, toRead := dispatch.Choose(lanes, dispatch.Ask{Max: c.rooms.left, Rooms: c.rooms.kinds})
+		if len(toRead) == 0 {
 			c.open = slices.DeleteFunc(c.open, (*laneView).empty)
 			return picks, nil
 		}
-		if err := c.feed(ctx, hungry, rests); err != nil {
+		if err := c.readMore(ctx, toRead, rests); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// feed reads more jobs of hungry lanes, and considers more lanes if a hungry lane
-// stands for others.
-func (c *claimer) feed(ctx context.Context, hungry, rests []*dispatch.Lane) error {
+// readMore reads more jobs of the lanes that the choice cannot continue without. If one
+// of them stands for others, it considers more lanes.
+func (c *claimer) readMore(ctx context.Context, toRead, rests []*dispatch.Lane) error {
 	var views []*laneView
 	var more []*dispatch.Lane
-	for _, lane := range hungry {
+	for _, lane := range toRead {
 		if slices.Contains(rests, lane) {
 			more = append(more, lane)
 			continue
@@ -205,8 +217,8 @@ func (c *claimer) feed(ctx context.Context, hungry, rests []*dispatch.Lane) erro
 		c.leaveRests()
 		return nil
 	}
-	c.line.setAside(more)
-	return c.consider(ctx, c.line.considered)
+	c.laneQueue.setAside(more)
+	return c.consider(ctx, c.laneQueue.considered)
 }
 
 func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
@@ -239,7 +251,7 @@ func (c *claimer) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bo
 	}
 	if all = len(c.taken)-before == len(picks); !all {
 		c.noteLost(picks, c.taken[before:])
-		c.line.lineUpAgain()
+		c.laneQueue.restore()
 	}
 	return all, nil
 }

@@ -9,14 +9,17 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the line: which of them is
-// first does not follow from their jobs. The claim considers all of them, or if there are
-// very many first those whose tenants have had least.
+// weigh takes the lanes of tenants that share starts by weight out of the queue.
+//
+// The queue is sorted by the first jobs of the lanes. Where tenants share starts, the next lane
+// depends on the past starts of the tenants instead, so the claim must consider all of these
+// lanes. If there are very many, it considers first those whose tenants have had least. Rests
+// stand for the others in the choice, and dispatch asks for a rest if the choice depends on it.
 func (c *claimer) weigh(n int) []*laneView {
 	if c.fair == nil {
 		return nil
 	}
-	line := c.line
+	line := c.laneQueue
 	line.busy = slices.DeleteFunc(line.busy, func(next candidate) bool {
 		if next.open.fair {
 			next.share = c.fair.Share(next.open.LaneKey)
@@ -45,7 +48,7 @@ func byShare(a, b candidate) int {
 
 // weighFirst prepares the first of the lanes that tenants share for reading.
 func (c *claimer) weighFirst(n int) (views []*laneView) {
-	line := c.line
+	line := c.laneQueue
 	line.shared = dispatch.Rests{}
 	for _, next := range line.unweighed[:n] {
 		line.shared.Read(next.share)

@@ -47,9 +47,9 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 	return d.Read(ctx, verb, f)
 }
 
-// ChangeRules implements sqlstore.RuleChanges.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
-	return d.rule(ctx, verb, func(ctx context.Context, r *ruleChange) error { return f(ctx, r) })
+// ChangeLimits implements sqlstore.LimitChanges.
+func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
+	return d.inLimitChange(ctx, verb, func(ctx context.Context, r *limitChange) error { return f(ctx, r) })
 }
 
 // NameLane names a lane of jobs that were just read.

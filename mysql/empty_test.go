@@ -16,7 +16,7 @@ import (
 var lasting = regexp.MustCompile("_(clock|migration|lane|secret|fence|gate|holdset|listener|server)$")
 
 // emptier makes a function that empties the store's tables, and tells all stores that the
-// rules have changed.
+// limits have changed.
 func emptier(t testing.TB, address string) func(storetest.Store) error {
 	t.Helper()
 	config := rawConfig(t, address)

@@ -13,26 +13,26 @@ import (
 // Fair keeps what nodes have started where tenants share starts.
 func (d database) Fair() *sqlstore.Fair { return d.fair }
 
-// Rules are what is paused and limited now: as last read, if the version says so.
-func (d database) Rules(ctx context.Context) (*sqlstore.Rules, error) {
-	var current *rules // of the version that is locked
-	err := d.inTx(ctx, "read rules", func(ctx context.Context, t *txn) error {
+// LimitConfig returns what is paused and limited now: as last read, if the version says so.
+func (d database) LimitConfig(ctx context.Context) (*sqlstore.LimitConfig, error) {
+	var current *limitConfig // of the version that is locked
+	err := d.inTx(ctx, "read limits", func(ctx context.Context, t *txn) error {
 		var version int64
-		if _, err := t.one(ctx, []any{&version}, t.sql.ShareRules); err != nil {
+		if _, err := t.one(ctx, []any{&version}, t.sql.ShareLimits); err != nil {
 			return err
 		}
 		var err error
-		current, err = t.rulesOf(ctx, version)
+		current, err = t.limitsOfVersion(ctx, version)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return current.Rules, nil
+	return current.LimitConfig, nil
 }
 
 // Ahead counts the ready jobs that go before one, up to MaxAhead.
-func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (line sqlstore.Line, err error) {
+func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (line sqlstore.JobsAhead, err error) {
 	if err := d.refreshLanes(ctx); err != nil {
 		return nil, err
 	}
@@ -46,15 +46,15 @@ func (d database) Ahead(ctx context.Context, facts *sqlstore.Facts) (line sqlsto
 // GateOf tells how the gate of a parked job stands.
 func (d database) GateOf(ctx context.Context, facts *sqlstore.Facts) (gate sqlstore.Gate, err error) {
 	err = d.inTx(ctx, "read the gate", func(ctx context.Context, t *txn) error {
-		gate, err = t.gateOf(ctx, facts.Job, facts.Rules)
+		gate, err = t.gateOf(ctx, facts.Job, facts.LimitConfig)
 		return err
 	})
 	return gate, err
 }
 
 // ahead counts the ready jobs that go before one, up to MaxAhead.
-func (t *txn) ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.Line, error) {
-	job, line, ahead := facts.Job, sqlstore.Line{}, 0
+func (t *txn) ahead(ctx context.Context, facts *sqlstore.Facts) (sqlstore.JobsAhead, error) {
+	job, line, ahead := facts.Job, sqlstore.JobsAhead{}, 0
 	for chunk := range slices.Chunk(facts.Rivals(t.lanes.Known()), lanesPerQuestion) {
 		questions, keys := make([]string, len(chunk)), make(map[int32]sqlstore.LaneKey, len(chunk))
 		for i, lane := range chunk {

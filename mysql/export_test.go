@@ -30,7 +30,7 @@ func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *driver.Scope)
 		return err
 	}
 	claim := driver.Claim{Max: 1, Scope: scope}
-	c := &claimer{txn: &txn{Store: s, tx: tx}, Claim: claim, rules: &rules{Rules: sqlstore.NewRules(0, nil, nil, nil)}, rooms: newRooms(claim)}
+	c := &claimer{txn: &txn{Store: s, tx: tx}, Claim: claim, config: &limitConfig{LimitConfig: sqlstore.NewLimitConfig(0, nil, nil, nil)}, rooms: newRooms(claim)}
 	return c.take(ctx)
 }
 

@@ -24,7 +24,7 @@ func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.
 }
 
 func (t *txn) extend(ctx context.Context, p *placed, e *fairlead.Extension, now int64) (deadline int64, err error) {
-	at, err := p.standing(now)
+	at, err := p.jobState(now)
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 // viewForeignLanes adds the lanes under limits that this claim does not serve but other
 // nodes do: the claim leaves to their jobs what the limits entitle these to.
 func (c *claimer) viewForeignLanes(ctx context.Context, lanes []openLane) error {
-	if c.Solo || len(c.quotas) == 0 || len(c.lanes.Known()) == len(c.lanes.Served(c.Scope)) {
+	if c.Solo || len(c.limits) == 0 || len(c.lanes.Known()) == len(c.lanes.Served(c.Scope)) {
 		return nil
 	}
 	if err := c.readOtherNodes(ctx); err != nil || !c.otherNodes.Any() {
@@ -44,7 +44,7 @@ func (c *claimer) readOtherNodes(ctx context.Context) error {
 
 // anyOwn reports whether there is a lane left that the claim may take from.
 func (c *claimer) anyOwn() bool {
-	if !c.line.none() {
+	if !c.laneQueue.none() {
 		return true
 	}
 	for _, view := range c.open {

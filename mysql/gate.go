@@ -68,8 +68,8 @@ func (s *Store) admitIdle(ctx context.Context, gates []int64) error {
 }
 
 // widen posts all gates of a kind that have parked jobs. No transaction admits while
-// the rules are locked, so a job that is parked later finds the new number of places.
-func (r *ruleChange) widen(ctx context.Context, kind string) error {
+// the limits are locked, so a job that is parked later finds the new number of places.
+func (r *limitChange) widen(ctx context.Context, kind string) error {
 	first := map[int64]int32{} // lanes
 	err := r.each(ctx, func(row *sql.Rows) error {
 		var gate int64
@@ -100,9 +100,9 @@ func (r *ruleChange) widen(ctx context.Context, kind string) error {
 const mostHolders = 5
 
 // gateOf reads the state of a parked job's gate.
-func (t *txn) gateOf(ctx context.Context, job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
+func (t *txn) gateOf(ctx context.Context, job *fairlead.Job, config *sqlstore.LimitConfig) (sqlstore.Gate, error) {
 	id := sqlstore.GateOf(job)
-	found := sqlstore.Gate{Places: rules.Places(job.Kind)}
+	found := sqlstore.Gate{Places: config.Places(job.Kind)}
 	err := t.states(ctx, []int64{id}, func(_ int64, taken int, _ sql.NullInt32) { found.Taken = taken })
 	if err != nil {
 		return found, err

@@ -61,10 +61,10 @@ func (t *txn) lockIdleGates(ctx context.Context, gates []int64) (idle []int64, e
 func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (unfinished []int64, err error) {
 	err = s.inTx(ctx, "admit", func(ctx context.Context, t *txn) error {
 		var version int64
-		if _, err := t.one(ctx, []any{&version}, t.sql.ShareRules); err != nil {
+		if _, err := t.one(ctx, []any{&version}, t.sql.ShareLimits); err != nil {
 			return err
 		}
-		rules, err := t.rulesOf(ctx, version)
+		config, err := t.limitsOfVersion(ctx, version)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (un
 		if err != nil || len(locked) == 0 {
 			return err
 		}
-		a := &admission{txn: t, rules: rules}
+		a := &admission{txn: t, config: config}
 		unfinished, err = a.run(ctx, locked)
 		return err
 	})
@@ -80,11 +80,11 @@ func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (un
 }
 
 // admission is a transaction that has locked gates. No other transaction admits there,
-// and the rules cannot change.
+// and the limits cannot change.
 type admission struct {
 	*txn
-	rules *rules
-	gates map[int64]*gate
+	config *limitConfig
+	gates  map[int64]*gate
 }
 
 // gate is a gate as an admission sees it.
@@ -168,7 +168,7 @@ func (a *admission) look(ctx context.Context, ids []int64) error {
 			return err
 		}
 		g := a.gates[id]
-		g.room = max(0, a.rules.Places(key.Kind)-g.taken)
+		g.room = max(0, a.config.Places(key.Kind)-g.taken)
 		g.asked = min(g.room, jobsPerGate)
 	}
 	return nil

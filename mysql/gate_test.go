@@ -89,10 +89,10 @@ func TestGateIsAwaited(t *testing.T) {
 	wantStates(t, store, fairlead.Ready, second)
 }
 
-// TestAdmissionAwaitsRules checks that a gate does not admit by a number of
+// TestAdmissionAwaitsChangesOfLimits checks that a gate does not admit by a number of
 // places that is about to change: the transaction that widens gates sees all jobs
 // that were parked by the old number, and a job that comes later goes by the new one.
-func TestAdmissionAwaitsRules(t *testing.T) {
+func TestAdmissionAwaitsChangesOfLimits(t *testing.T) {
 	ctx, address := t.Context(), mysql.Migrated.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
 	enqueue(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})

@@ -157,7 +157,7 @@ func (s *Store) expire(ctx context.Context, overdue []driver.Held) (moved int, e
 		m := moves{now: now}
 		moved = 0
 		for id, p := range waiting {
-			at, err := p.standing(now)
+			at, err := p.jobState(now)
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
-	if err := s.pruneQuotas(ctx); err != nil {
+	if err := s.pruneLimits(ctx); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}
 	if err := s.retireLanes(ctx); err != nil {

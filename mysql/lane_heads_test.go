@@ -107,7 +107,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
-	// The store does not listen: it believes what it saw of the lane for a while.
+	// The store does not listen: it trusts what it saw of the lane for a while.
 	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t8"}); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestManyLanesOfAKindWithLittleRoom(t *testing.T) {
 	}
 }
 
-// What a tenant is promised goes first, wherever its lane stands in the line.
+// What a tenant is promised goes first, wherever its lane stands in the queue.
 func TestPromisesAmongManyLanes(t *testing.T) {
 	s, node := openWithNode(t, Migrated.MySQL(t))
 	jobs := lanesOfJobs()

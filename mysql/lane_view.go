@@ -21,12 +21,12 @@ const (
 // laneView is what a claim has seen of a lane.
 type laneView struct {
 	dispatch.Lane
-	names   sqlstore.LaneKey
-	quotas  []int32 // that its jobs count against
-	limit   int     // how many rows were asked for
-	touches uint32  // of the lane's head, before it was read
-	read    bool    // whether the lane was read
-	lost    bool    // whether other transactions may have some of its first jobs
+	names    sqlstore.LaneKey
+	limitIDs []int32 // that its jobs count against
+	limit    int     // how many rows were asked for
+	touches  uint32  // of the lane's head, before it was read
+	read     bool    // whether the lane was read
+	lost     bool    // whether other transactions may have some of its first jobs
 }
 
 // room returns how many of the lane's jobs its limits allow to start.
@@ -43,7 +43,7 @@ func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 // addView prepares a lane for reading.
 func (c *claimer) addView(lane *openLane) *laneView {
 	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}, names: lane.LaneKey}
-	c.govern(view, lane)
+	c.addLimits(view, lane)
 	view.Share = c.fair.Share(lane.LaneKey)
 	c.views[lane.ID] = view
 	c.open = append(c.open, view)
@@ -52,11 +52,11 @@ func (c *claimer) addView(lane *openLane) *laneView {
 
 // look reads limit of the first jobs of lanes, unless their limits are used up.
 func (c *claimer) look(ctx context.Context, views []*laneView, limit int) error {
-	var quotas []int32
+	var limits []int32
 	for _, view := range views {
-		quotas = append(quotas, view.quotas...)
+		limits = append(limits, view.limitIDs...)
 	}
-	if err := c.estimate(ctx, quotas); err != nil {
+	if err := c.estimate(ctx, limits); err != nil {
 		return err
 	}
 	var lanes []*laneView

@@ -26,20 +26,20 @@ func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) er
 
 func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruleChange) error {
+	return s.inLimitChange(ctx, "set limit", func(ctx context.Context, r *limitChange) error {
 		family, err := r.Family(ctx, "", "")
 		if err != nil {
 			return err
 		}
 		if seen != nil {
-			if err := sqlstore.CheckSeenLimit(*seen, sqlstore.PlainQuotas(r.quotas)); err != nil {
+			if err := sqlstore.CheckSeenLimit(*seen, sqlstore.PlainLimits(r.rows)); err != nil {
 				return err
 			}
 		}
 		if err := sqlstore.CheckGlobalCap(limit, family.Minimums); err != nil {
 			return err
 		}
-		return r.limit(ctx, limit, 0)
+		return r.putLimit(ctx, limit, 0)
 	})
 }
 
@@ -47,17 +47,17 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	quotas, err := readQuotas(ctx, s.db, s.sql.Quotas)
+	limits, err := readLimitRows(ctx, s.db, s.sql.LimitRows)
 	if err != nil {
 		return nil, fmt.Errorf("limits: %w", err)
 	}
 	var uses []fairlead.LimitUse
-	for _, q := range quotas {
+	for _, q := range limits {
 		if !q.Set() {
 			continue
 		}
-		use := fairlead.LimitUse{Limit: q.Rule, MinRunning: q.Min, Running: q.running}
-		if q.Rule.Rate > 0 {
+		use := fairlead.LimitUse{Limit: q.Limit, MinRunning: q.Min, Running: q.running}
+		if q.Limit.Rate > 0 {
 			use.Tokens = q.limit().Tokens
 		}
 		uses = append(uses, use)

@@ -314,7 +314,7 @@ func (s *storm) checkSnapshot(db *sql.DB) error {
 	return rows.Err()
 }
 
-// countHolders counts the jobs that count against each quota, and all.
+// countHolders counts the jobs that count against each limit, and all.
 func countHolders(tx *sql.Tx) (found map[int]int, jobs int, err error) {
 	rows, err := tx.QueryContext(context.Background(), `select coalesce(h.members, ''), count(*)
 		from (select held from fairlead_running union all select held from fairlead_waiting) p
@@ -332,11 +332,11 @@ func countHolders(tx *sql.Tx) (found map[int]int, jobs int, err error) {
 		}
 		jobs += n
 		for _, word := range strings.Fields(members) {
-			quota, err := strconv.Atoi(word)
+			limit, err := strconv.Atoi(word)
 			if err != nil {
 				return nil, 0, err
 			}
-			found[quota] += n
+			found[limit] += n
 		}
 	}
 	return found, jobs, rows.Err()

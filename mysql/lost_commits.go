@@ -20,7 +20,7 @@ func (s *Store) forgetAll() {
 	s.lanes.Reset()
 	s.lanesGone.Store(true)
 	s.refreshed.Store(0)
-	s.rules.Store(nil)
+	s.limitConfig.Store(nil)
 	s.laneHeads.forget()
 	s.sets.forget()
 	s.wishes.forgetAll()

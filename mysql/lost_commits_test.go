@@ -25,7 +25,7 @@ func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
 			}
 			return n
 		},
-		RulesVersion:    "select value from fairlead_counter where name = 'pause'",
-		SetRulesVersion: "update fairlead_counter set value = %d where name = 'pause'",
+		LimitsVersion:    "select value from fairlead_counter where name = 'pause'",
+		SetLimitsVersion: "update fairlead_counter set value = %d where name = 'pause'",
 	})
 }

@@ -29,7 +29,7 @@ type placed struct {
 	attempt, failures, crashes int64
 	startedAt, deadline        int64
 	retryAfter                 int64          // while waiting: sqlstore.RetryOf has it
-	set                        int32          // of quotas, while running or waiting
+	set                        int32          // of limits, while running or waiting
 	wish, answer               sql.NullString // while running
 	reason                     fairlead.Reason
 	err                        string
@@ -49,7 +49,7 @@ type moves struct {
 	freed                               []int64         // jobs that have ended: they give back their keys and places
 	vacated                             []place         // that other jobs give back
 	gates                               gateSet         // at which jobs are parked
-	slots                               map[int32]int   // jobs that give back their slots, by set of quotas
+	slots                               map[int32]int   // jobs that give back their slots, by set of limits
 	targets                             map[int64]int32 // lanes that jobs are moved to, by job
 	reopened                            []int64         // runs of schedules that are active from here on
 	news                                wakes

@@ -11,20 +11,20 @@ import (
 // openLane is a lane that is not paused.
 type openLane struct {
 	sqlstore.Lane
-	quotas   []int32 // that its jobs count against, in order
-	tenant   int32   // the tenant's own quota; zero: it has none
+	limitIDs []int32 // that its jobs count against, in order
+	tenant   int32   // the tenant's own limit; zero: it has none
 	promised bool    // its tenant has a minimum
 	fair     bool    // tenants share the starts of its queue by weight
 	foreign  bool    // the scope does not serve it
 }
 
-// openLanes holds the lanes that concern a scope under unchanging rules. It spares
+// openLanes holds the lanes that concern a scope under unchanging limits. It spares
 // claims to go through thousands of lanes.
 type openLanes struct {
 	own     []openLane
 	foreign []openLane // under limits, but not served by the scope
 	limited bool       // some of own are under limits
-	common  []int32    // quotas that all of them count against
+	common  []int32    // limits that all of them count against
 	kinds   []string   // of own
 }
 
@@ -36,7 +36,7 @@ type openList struct {
 }
 
 // openLanes returns the known lanes that are not paused. Callers must not change it.
-func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
+func (r *limitConfig) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	list := r.open.Of(scope)
 	list.mu.Lock()
 	defer list.mu.Unlock()
@@ -52,11 +52,11 @@ func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes 
 	return list.openLanes
 }
 
-func (r *rules) openLane(lane sqlstore.Lane) openLane {
-	open := openLane{Lane: lane, quotas: r.Of(lane.LaneKey)}
+func (r *limitConfig) openLane(lane sqlstore.Lane) openLane {
+	open := openLane{Lane: lane, limitIDs: r.Of(lane.LaneKey)}
 	_, open.fair = r.Party(lane.LaneKey)
 	if tenant, limited := r.Tenant(lane.LaneKey); limited {
-		open.tenant, open.promised = tenant, r.Quotas[tenant].Min > 0
+		open.tenant, open.promised = tenant, r.ByID[tenant].Min > 0
 	}
 	return open
 }
@@ -66,21 +66,21 @@ func (l *openList) add(lane openLane, serves bool) {
 	switch {
 	case serves:
 		l.own = append(l.own, lane)
-		l.limited = l.limited || len(lane.quotas) > 0
+		l.limited = l.limited || len(lane.limitIDs) > 0
 		if !slices.Contains(l.kinds, lane.Kind) {
 			l.kinds = append(l.kinds, lane.Kind)
 		}
-	case len(lane.quotas) > 0:
+	case len(lane.limitIDs) > 0:
 		lane.foreign = true
 		l.foreign = append(l.foreign, lane)
 	default:
 		return
 	}
 	if first {
-		l.common = lane.quotas
+		l.common = lane.limitIDs
 		return
 	}
-	foreign := func(quota int32) bool { return !slices.Contains(lane.quotas, quota) }
+	foreign := func(limit int32) bool { return !slices.Contains(lane.limitIDs, limit) }
 	if slices.ContainsFunc(l.common, foreign) {
 		l.common = slices.DeleteFunc(slices.Clone(l.common), foreign)
 	}

@@ -12,12 +12,12 @@ import (
 // chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
-	for _, rule := range sqlstore.BatchRetentions(keep) {
-		if rule.For <= 0 {
+	for _, retention := range sqlstore.BatchRetentions(keep) {
+		if retention.For <= 0 {
 			continue
 		}
-		for _, state := range rule.States {
-			if err := s.pruneEach(ctx, &left, rule.For.Microseconds(), s.sql.LockOldBatch, state); err != nil {
+		for _, state := range retention.States {
+			if err := s.pruneEach(ctx, &left, retention.For.Microseconds(), s.sql.LockOldBatch, state); err != nil {
 				return limit - left, err
 			}
 		}

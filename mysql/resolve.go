@@ -24,7 +24,7 @@ func (s *Store) Resolve(ctx context.Context, given fairlead.Settlement) error {
 }
 
 func (t *txn) resolve(ctx context.Context, p *placed, answer *fairlead.Settlement, m *moves) error {
-	at, err := p.standing(m.now)
+	at, err := p.jobState(m.now)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (t *txn) resolve(ctx context.Context, p *placed, answer *fairlead.Settlemen
 	return err
 }
 
-// standing is how the job stands for those who tell something of it.
-func (p *placed) standing(now int64) (*verdict.Standing, error) {
+// jobState returns the state of the job that answers and extensions are checked against.
+func (p *placed) jobState(now int64) (*verdict.JobState, error) {
 	early, err := p.earlyAnswer()
-	return &verdict.Standing{
+	return &verdict.JobState{
 		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Retry: sqlstore.RetryOf(p.retryAfter), Answer: early,
 		Reason: p.reason, Error: p.err, Output: p.output,
 	}, err

@@ -207,7 +207,7 @@ func (t *txn) endedNow(ctx context.Context, w *settling, fence int64, positions 
 // how many. Those that count against limits give their slots back; if there are
 // no limits, as far as is known, the others go first and are mostly all.
 func (t *txn) leaveFenced(ctx context.Context, fence int64, ids []int64, ended int64) (left int64, err error) {
-	if rules := t.rules.Load(); rules == nil || len(rules.Quotas) == 0 {
+	if config := t.limitConfig.Load(); config == nil || len(config.ByID) == 0 {
 		left, err = t.execIDs(ctx, fill(t.sql.LeaveUnheld, "fence_no", decimal(fence)), ids)
 		if err != nil || left == ended {
 			return left, err

@@ -134,7 +134,7 @@ type statements struct {
 	PlacesOf        string `sql:"places_of"`
 	LeaveGates      string `sql:"leave_gates"`
 	PostNews        string `sql:"post_news"`
-	ShareRules      string `sql:"share_rules"`
+	ShareLimits     string `sql:"share_limits"`
 	LockGates       string `sql:"lock_gates"`
 	KnownGates      string `sql:"known_gates"`
 	LockIdleGates   string `sql:"lock_idle_gates"`
@@ -149,28 +149,28 @@ type statements struct {
 	GateHolders     string `sql:"gate_holders"`
 	GateAhead       string `sql:"gate_ahead"`
 
-	ChangeRules    string `sql:"change_rules"`
-	LockRules      string `sql:"lock_rules"`
-	Quotas         string `sql:"quotas"`
-	AddQuota       string `sql:"add_quota"`
-	RemovedQuotas  string `sql:"removed_quotas"`
-	SetsInUse      string `sql:"sets_in_use"`
-	AllSets        string `sql:"all_sets"`
-	PruneQuotas    string `sql:"prune_quotas"`
-	DropDeltasOf   string `sql:"drop_deltas_of"`
-	DropSets       string `sql:"drop_sets"`
-	SetQuota       string `sql:"set_quota"`
-	LockAllRunning string `sql:"lock_all_running"`
-	LockAllWaiting string `sql:"lock_all_waiting"`
-	HoldRunning    string `sql:"hold_running"`
-	HoldWaiting    string `sql:"hold_waiting"`
-	Holders        string `sql:"holders"`
+	ChangeLimits      string `sql:"change_limits"`
+	LockLimitsVersion string `sql:"lock_limits_version"`
+	LimitRows         string `sql:"limit_rows"`
+	AddLimit          string `sql:"add_limit"`
+	RemovedLimits     string `sql:"removed_limits"`
+	SetsInUse         string `sql:"sets_in_use"`
+	AllSets           string `sql:"all_sets"`
+	PruneLimits       string `sql:"prune_limits"`
+	DropDeltasOf      string `sql:"drop_deltas_of"`
+	DropSets          string `sql:"drop_sets"`
+	StoreLimit        string `sql:"store_limit"`
+	LockAllRunning    string `sql:"lock_all_running"`
+	LockAllWaiting    string `sql:"lock_all_waiting"`
+	HoldRunning       string `sql:"hold_running"`
+	HoldWaiting       string `sql:"hold_waiting"`
+	Holders           string `sql:"holders"`
 
-	QuotaUse     string `sql:"quota_use"`
-	LockQuotas   string `sql:"lock_quotas"`
+	LimitUse     string `sql:"limit_use"`
+	LockLimits   string `sql:"lock_limits"`
 	DeltasOf     string `sql:"deltas_of"`
 	ForgetDeltas string `sql:"forget_deltas"`
-	KeepQuotas   string `sql:"keep_quotas"`
+	KeepLimits   string `sql:"keep_limits"`
 	AddDeltas    string `sql:"add_deltas"`
 	HeldBy       string `sql:"held_by"`
 	SetsNamed    string `sql:"sets_named"`

@@ -32,7 +32,7 @@
 //
 // A transaction that parks a job or frees a place also inserts the gate into gate_news,
 // and never waits for the gate. After its commit, the gate admits jobs in a separate
-// transaction, which waits for its turn at the gate and locks the rules as claims do. If
+// transaction, which waits for its turn at the gate and locks the limits as claims do. If
 // the process dies in between, the gate_news rows stay, and the next Promote of any
 // process admits the jobs.
 //
@@ -210,9 +210,9 @@ type Store struct {
 	refreshed    atomic.Int64 // when lanes were last read
 	lanesRemoved atomic.Int64 // how many lanes had been removed when the cache last looked for removed lanes
 	lanesKept    atomic.Int64 // how many lanes remained then
-	rules        atomic.Pointer[rules]
+	limitConfig  atomic.Pointer[limitConfig]
 	laneHeads    laneHeads
-	sets         quotaSets
+	sets         limitSets
 	wishes       wishCache
 	tasks        sqlstore.TaskCache
 	openSeen     atomic.Int64 // up to which id open runs were looked through; 0: to the last

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// rehold gives every running and waiting job the quotas of the current rules, and
-// counts the quotas again. It returns the counts that were wrong. A job that another
-// transaction holds, maybe that of a caller, keeps the quotas that it has: all claims wait
+// rehold makes every running and waiting job count against the current limits, and
+// counts the jobs under each limit again. It returns the counts that were wrong. A job that another
+// transaction holds, maybe that of a caller, keeps the limits that it has: all claims wait
 // meanwhile.
 //
-// The result is exact: the lock of the rules keeps claims out, and the statement that counts
+// The result is exact: the lock of the limits keeps claims out, and the statement that counts
 // sees of each job that it holds slots or that it has given the same slots back.
-func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
-	rules := sqlstore.NewRules(r.version, nil, r.parents, sqlstore.PlainQuotas(r.quotas))
+func (r *limitChange) rehold(ctx context.Context) ([]driver.Drift, error) {
+	config := sqlstore.NewLimitConfig(r.version, nil, r.parents, sqlstore.PlainLimits(r.rows))
 	for _, place := range []struct{ lock, hold string }{
 		{r.sql.LockAllRunning, r.sql.HoldRunning},
 		{r.sql.LockAllWaiting, r.sql.HoldWaiting},
@@ -27,18 +27,18 @@ func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.move(ctx, rules, holders, place.hold); err != nil {
+		if err := r.move(ctx, config, holders, place.hold); err != nil {
 			return nil, err
 		}
 	}
-	return r.recount(ctx, rules)
+	return r.recount(ctx, config)
 }
 
-// holder is a lane, and the set of quotas that jobs of it count against.
+// holder is a lane, and the set of limits that jobs of it count against.
 type holder struct{ lane, set int32 }
 
 // lockHolders locks all jobs of a place.
-func (r *ruleChange) lockHolders(ctx context.Context, statement string) (map[holder][]int64, error) {
+func (r *limitChange) lockHolders(ctx context.Context, statement string) (map[holder][]int64, error) {
 	holders := map[holder][]int64{}
 	err := r.each(ctx, func(row *sql.Rows) error {
 		var id int64
@@ -50,10 +50,10 @@ func (r *ruleChange) lockHolders(ctx context.Context, statement string) (map[hol
 	return holders, err
 }
 
-// move gives the jobs of a place the sets of the current rules.
-func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string) error {
+// move gives the jobs of a place the sets of the current limits.
+func (r *limitChange) move(ctx context.Context, config *sqlstore.LimitConfig, holders map[holder][]int64, hold string) error {
 	groups := slices.Collect(maps.Keys(holders))
-	sets, err := r.setsByRule(ctx, rules, groups)
+	sets, err := r.currentSets(ctx, config, groups)
 	if err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders ma
 	return nil
 }
 
-// setsByRule returns the sets that jobs count against by the rules.
-func (r *ruleChange) setsByRule(ctx context.Context, rules *sqlstore.Rules, groups []holder) ([]int32, error) {
+// currentSets returns the sets that jobs must count against by the current limits.
+func (r *limitChange) currentSets(ctx context.Context, config *sqlstore.LimitConfig, groups []holder) ([]int32, error) {
 	lists := make([][]int32, len(groups))
 	for i, h := range groups {
 		lane, err := r.laneKey(ctx, h.lane)
 		if err != nil {
 			return nil, err
 		}
-		lists[i] = rules.Of(lane)
+		lists[i] = config.Of(lane)
 	}
 	return r.setsOf(ctx, lists)
 }
@@ -85,12 +85,12 @@ func (r *ruleChange) setsByRule(ctx context.Context, rules *sqlstore.Rules, grou
 // census is what jobs hold and have given back, as of one moment.
 type census struct {
 	jobs   map[holder]int
-	freed  map[int32]int // by quota
+	freed  map[int32]int // by limit
 	deltas []int64       // ids of the rows that say so
 }
 
 // census counts the jobs that hold slots.
-func (r *ruleChange) census(ctx context.Context) (census, error) {
+func (r *limitChange) census(ctx context.Context) (census, error) {
 	c := census{jobs: map[holder]int{}, freed: map[int32]int{}}
 	err := r.each(ctx, func(row *sql.Rows) error {
 		var delta int64
@@ -103,23 +103,23 @@ func (r *ruleChange) census(ctx context.Context) (census, error) {
 			c.jobs[h] += n
 			return nil
 		}
-		quota := h.lane // the column of the lane has the quota here
-		c.freed[quota] += n
+		limit := h.lane // the column of the lane has the limit here
+		c.freed[limit] += n
 		c.deltas = append(c.deltas, delta)
 		return nil
 	}, r.sql.Holders)
 	return c, err
 }
 
-// recount sets the use of all quotas to what jobs hold, and notes whether some hold another set
-// than the rules say.
-func (r *ruleChange) recount(ctx context.Context, rules *sqlstore.Rules) ([]driver.Drift, error) {
+// recount sets the use of all limits to what jobs hold, and notes whether some hold another set
+// than the limits say.
+func (r *limitChange) recount(ctx context.Context, config *sqlstore.LimitConfig) ([]driver.Drift, error) {
 	seen, err := r.census(ctx)
 	if err != nil {
 		return nil, err
 	}
 	groups := slices.Collect(maps.Keys(seen.jobs))
-	sets, err := r.setsByRule(ctx, rules, groups)
+	sets, err := r.currentSets(ctx, config, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -133,37 +133,37 @@ func (r *ruleChange) recount(ctx context.Context, rules *sqlstore.Rules) ([]driv
 		if err != nil {
 			return nil, err
 		}
-		for _, quota := range members {
-			found[quota] += seen.jobs[h]
+		for _, limit := range members {
+			found[limit] += seen.jobs[h]
 		}
 	}
 	return r.keepCounts(ctx, found, &seen)
 }
 
-// keepCounts writes the use of quotas that differ from what was found, without the slots given
+// keepCounts writes the use of limits that differ from what was found, without the slots given
 // back that the census has seen. Others may have come since.
-func (r *ruleChange) keepCounts(ctx context.Context, found map[int32]int, seen *census) ([]driver.Drift, error) {
-	quotas, err := readQuotas(ctx, r.tx, r.sql.Quotas)
+func (r *limitChange) keepCounts(ctx context.Context, found map[int32]int, seen *census) ([]driver.Drift, error) {
+	limits, err := readLimitRows(ctx, r.tx, r.sql.LimitRows)
 	if err != nil {
 		return nil, err
 	}
 	var drift []driver.Drift
 	kept := tuples{json: true}
 	changed := 0
-	for _, q := range quotas {
+	for _, q := range limits {
 		used, n := q.running+q.freed, found[q.ID]
 		if used != n {
 			kept.add().ints(int64(q.ID), int64(n)).float(q.tokens).int(q.refilledAt).end()
 			changed++
 		}
 		if counted := used - seen.freed[q.ID]; counted != n {
-			drift = append(drift, driver.Drift{Scope: q.Rule.Scope, Name: q.Rule.Name, Counted: counted, Found: n})
+			drift = append(drift, driver.Drift{Scope: q.Limit.Scope, Name: q.Limit.Name, Counted: counted, Found: n})
 		}
 	}
 	forgotten, err := r.execIDs(ctx, r.sql.ForgetDeltas, seen.deltas)
 	if err := checkHits(len(seen.deltas), forgotten, err); err != nil {
 		return nil, err
 	}
-	hit, err := r.execRows(ctx, r.sql.KeepQuotas, &kept)
+	hit, err := r.execRows(ctx, r.sql.KeepLimits, &kept)
 	return drift, checkHits(changed, hit, err)
 }

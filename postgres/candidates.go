@@ -68,7 +68,7 @@ var lines = sync.Pool{New: func() any { return new(candidates) }}
 
 // promised reports whether the lane's tenant has a minimum.
 func (l *limitedClaim) promised(open *openLane) bool {
-	return open.limited() && open.hold.tenant != 0 && l.known.Quotas[open.hold.tenant].Min > 0
+	return open.limited() && open.hold.tenant != 0 && l.known.ByID[open.hold.tenant].Min > 0
 }
 
 // begin prepares a lane for reading.
@@ -79,7 +79,7 @@ func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
 }
 
 // resume turns a candidate into a lane that can be read. Unless the lane's jobs are
-// remembered, the claim reads all of them again under the locks of the lane's quotas.
+// remembered, the claim reads all of them again under the locks of the lane's limits.
 // It also reads again the jobs of foreign lanes: this claim does not take them, so it
 // would not notice that they are gone.
 func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {

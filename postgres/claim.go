@@ -12,13 +12,18 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimTries bounds how often one Claim tries again, because the rules had changed or
+// claimTries bounds how often one Claim tries again, because the limits had changed or
 // because other transactions had locked the jobs it chose.
 const claimTries = 5
 
 const claimColumns = 18 // of a row that a claim returns
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not live.
+//
+// It refreshes what the process caches of lanes, nodes and shared starts, and then claims in
+// one or more tries, see next. Each try is a transaction that leases jobs when it commits. A
+// later try adds to the jobs of the earlier ones, so after an error these are returned
+// nevertheless: they are leased to the node.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -75,14 +80,28 @@ type claimer struct {
 	bytes     sqlstore.ClaimBytes
 	fair      *fairMerge // what tenants share by weight, if the database chooses; nil: nothing
 
-	patient bool           // waits for tenants' quotas that other claims have locked
+	patient bool           // waits for tenants' limits that other claims have locked
 	locked  map[int64]bool // jobs under limits that other transactions were seen to have locked
 }
 
 // next makes one attempt. It reports whether another attempt may find more jobs at
 // once.
+//
+// There are three ways to claim, and next takes the cheapest that is exact:
+//
+//   - claimLimited, if limits apply, if there are very many lanes, or if tenants share starts
+//     by weight and the database cannot choose, see sharesOneScope. The process reads the
+//     lanes, chooses, and leases.
+//   - claimLane, if there is one lane. One statement takes its first jobs.
+//   - claimMerged, if there are a few lanes, or the only lane had no job after its cursor. One
+//     statement merges the lanes in the database.
+//
+// The last two send the version of the limits with which the lanes were chosen, and lease
+// nothing if it has changed. A pause that was committed before the statement began is
+// therefore obeyed. An attempt without jobs does not know whether there are none, the limits
+// have changed, or the node is dead, so check asks.
 func (c *claimer) next(ctx context.Context) (more bool, err error) {
-	known, err := c.knownRules(ctx)
+	known, err := c.knownLimits(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -113,7 +132,7 @@ func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	if got == 0 {
 		changed, err = c.check(ctx, known)
 	}
-	if err != nil || changed { // if the rules changed, nothing was read
+	if err != nil || changed { // if the limits changed, nothing was read
 		return changed && c.left > 0, err
 	}
 	c.noteTakes(open, before, asked, more, took)
@@ -149,7 +168,7 @@ func (c *claimer) room(kind string) int {
 }
 
 // claimLane claims from a single lane, so nothing needs to be merged.
-func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) error {
+func (c *claimer) claimLane(ctx context.Context, known *limitConfig, lane openLane) error {
 	from := front
 	if !lane.outset.whole() {
 		from = lane.outset.cursors[0]
@@ -159,7 +178,7 @@ func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) er
 	return c.lease(ctx, call{sql: c.sql.ClaimLane, args: args, each: c.reader(0)})
 }
 
-func (c *claimer) commonArgs(known *rules, limit int) []any {
+func (c *claimer) commonArgs(known *limitConfig, limit int) []any {
 	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
 }
 
@@ -182,11 +201,12 @@ func (c *claimer) solo() int16 {
 	return 0
 }
 
-// lease runs the statement of a claim while the rules are locked against changes.
+// lease runs the statement of a claim while the limits are locked against changes: the
+// lock is shared by all claims, and a change of the limits waits until they have committed.
 func (c *claimer) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }
-	err := c.runPinned(ctx, call{sql: c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
+	err := c.runPinned(ctx, call{sql: c.sql.ShareLimits, args: []any{c.limitsLock}}, claim)
 	if err != nil {
 		claim.restart()
 	}

@@ -15,14 +15,21 @@ import (
 const fewLanes = 16
 
 // limitedClaim is a claim from lanes of which some are under limits. It takes three
-// round trips: it looks which lanes have jobs, then locks the quotas of the lanes that
+// round trips: it looks which lanes have jobs, then locks the limits of the lanes that
 // it may reach and reads both, then takes what dispatch chooses. If there are foreign
 // lanes under limits, one more round trip comes first. A claim that has locked the
-// quotas of a lane is the only one that takes jobs from it, so what it read under the
+// limits of a lane is the only one that takes jobs from it, so what it read under the
 // locks is still there to be taken.
+//
+// The first round trip is not part of the transaction. It only decides which limits to lock.
+// Other claims may take the jobs that it found until the locks are held, so the lanes are
+// read again under the locks, unless this process is the only one that claims from them. A
+// claim locks limits before jobs, and limits that are not of tenants in the same order as all
+// other claims, so claims do not wait for each other in a circle. Transactions that only end
+// jobs do not lock limits: they add rows to quota_delta, which the next claim subtracts.
 type limitedClaim struct {
 	*claimer
-	known      *rules
+	known      *limitConfig
 	open       []openLane           // served by this claim
 	foreign    []openLane           // not served, but under limits
 	fair       *sqlstore.FairClaim  // what tenants share by weight; nil: nothing
@@ -35,17 +42,17 @@ type limitedClaim struct {
 	weighed    int                  // how many those are
 	unweighed  []candidate          // further lanes that tenants share by weight
 	rests      dispatch.Rests       // that stand for them
-	shared     []int32              // all quotas of these lanes that are not of tenants, in order
+	shared     []int32              // all limits of these lanes that are not of tenants, in order
 	guaranteed int                  // how many lanes belong to a tenant with a minimum
 	cost       time.Duration        // how long it took to look for lanes with jobs
 	slack      int                  // how many extra jobs to choose, because other transactions lock some
 
 	considered int                   // how many of busy, in this try
-	lanes      []*dispatch.Lane      // the considered lanes whose quotas this claim has locked
-	accounts   map[int32]*claimQuota // the quotas this claim has locked
-	free       map[int32]bool        // the quotas that are not full, locked or not
+	lanes      []*dispatch.Lane      // the considered lanes whose limits this claim has locked
+	accounts   map[int32]*claimLimit // the limits this claim has locked
+	free       map[int32]bool        // the limits that are not full, locked or not
 
-	changed bool          // the rules have changed
+	changed bool          // the limits have changed
 	passed  bool          // tenants were left to other claims
 	missed  bool          // fewer jobs were taken than were chosen
 	token   time.Duration // until a rate allows another job to start; negative if no job waits for a rate
@@ -53,14 +60,14 @@ type limitedClaim struct {
 
 // claimLimited claims within limits. It reports whether another attempt may find more
 // jobs at once.
-func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
+func (c *claimer) claimLimited(ctx context.Context, known *limitConfig, open openLanes) (more bool, err error) {
 	line := lines.Get().(*candidates)
 	defer lines.Put(line)
 	if c.claim.Solo {
 		open.foreign = nil // a claim of suspects leaves nothing to other nodes
 	}
 	l := &limitedClaim{claimer: c, known: known, open: open.lanes, foreign: open.foreign, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
-	l.fair = c.Store.fair.Open(c.claim.Node, known.Rules)
+	l.fair = c.Store.fair.Open(c.claim.Node, known.LimitConfig)
 	defer func() { *line = l.line[:0] }()
 	if err := l.readOtherNodes(ctx); err != nil {
 		return false, err
@@ -80,7 +87,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 		}
 	}
 	if l.changed {
-		_, err := c.readRules(ctx)
+		_, err := c.readLimits(ctx)
 		return true, err
 	}
 	taken := len(c.jobs) - before
@@ -95,7 +102,7 @@ func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes
 	return (l.passed || l.missed) && c.left > 0, nil
 }
 
-// look finds the lanes that have jobs. It reports whether the rules have changed.
+// look finds the lanes that have jobs. It reports whether the limits have changed.
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s claimCheck
@@ -187,7 +194,7 @@ func (l *limitedClaim) withRoom(lanes []openLane) []openLane {
 	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.Kind) <= 0 })
 }
 
-// lineUp orders the candidates and finds the quotas that they share.
+// lineUp orders the candidates and finds the limits that they share.
 func (l *limitedClaim) lineUp() {
 	seen := map[int32]bool{}
 	for i := range l.line {
@@ -217,11 +224,15 @@ func (l *limitedClaim) restart(before int) {
 		lane.restart()
 	}
 	l.considered, l.lanes = 0, nil
-	l.accounts, l.free = map[int32]*claimQuota{}, map[int32]bool{}
+	l.accounts, l.free = map[int32]*claimLimit{}, map[int32]bool{}
 	l.changed, l.passed, l.missed, l.token = false, false, false, -1
 }
 
-// run does everything that happens in the transaction.
+// run does everything that happens in the transaction. It locks the first lot of limits and
+// reads their lanes, and then lets dispatch choose. If the choice depends on jobs that
+// were not read, run reads more and chooses again. The last statement leases the chosen jobs.
+// Until then other transactions may lock or delete chosen jobs, for example to cancel
+// them; that statement passes over these.
 func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	begun := time.Now()
 	if err := l.enter(ctx, t); err != nil || l.changed {
@@ -229,11 +240,11 @@ func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	}
 	l.cost = max(l.cost, time.Since(begun))
 	for {
-		picks, hungry := dispatch.Choose(l.choices(), l.ask())
-		if len(hungry) == 0 {
+		picks, toRead := dispatch.Choose(l.choices(), l.ask())
+		if len(toRead) == 0 {
 			return l.take(ctx, t, picks)
 		}
-		if err := l.readOn(ctx, t, hungry); err != nil {
+		if err := l.readMore(ctx, t, toRead); err != nil {
 			return err
 		}
 	}
@@ -264,19 +275,24 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 	return append(lanes, rest)
 }
 
-// enter begins the transaction. It locks the quotas that the claim waits for, all at
+// enter begins the transaction. It locks the limits that the claim waits for, all at
 // once and in the same order in every claim: first those that are not of tenants, then,
-// if the claim is patient, those of tenants.
+// if the claim is patient, those of tenants. Limits of tenants that another claim has locked
+// are passed over at first: there are many, and another tenant's jobs may do. A try that
+// passed over some makes the next one patient.
+//
+// The lock of the limits' version comes first, and check reads the version under it, so
+// what the process knows of limits and pauses holds until the commit, or run ends here.
 func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	var s claimCheck
-	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claimer)}
+	calls := []call{{sql: l.pin() + l.sql.ShareLimits + l.sql.Linger, args: []any{l.limitsLock}}, s.call(l.claimer)}
 	lot := l.nextLot(l.weighed + l.guaranteed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
-		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{l.shared}})
+		calls = append(calls, call{sql: l.sql.LockLimits, args: []any{l.shared}})
 	}
 	if l.patient {
-		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{tenants}})
+		calls = append(calls, call{sql: l.sql.LockLimits, args: []any{tenants}})
 	}
 	err := l.consider(ctx, lot, nil, slices.Concat(l.shared, tenants), func(ctx context.Context, more ...call) error {
 		return t.first(ctx, append(calls, more...)...)
@@ -288,10 +304,10 @@ func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
 	return err
 }
 
-// readOn reads more jobs of lanes, or considers more lanes, or both.
-func (l *limitedClaim) readOn(ctx context.Context, t *roundTrips, hungry []*dispatch.Lane) error {
+// readMore reads more jobs of lanes, or considers more lanes, or both.
+func (l *limitedClaim) readMore(ctx context.Context, t *roundTrips, toRead []*dispatch.Lane) error {
 	var lot, known []*busyLane
-	for _, lane := range hungry {
+	for _, lane := range toRead {
 		if l.rests.Has(lane) {
 			lot = append(lot, l.weighRest()...)
 		} else if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
@@ -313,12 +329,14 @@ func (l *limitedClaim) nextLot(n int) []*busyLane {
 	return l.busy[from:l.considered]
 }
 
-// consider locks quotas and reads jobs in one round trip: those of a lot of new lanes
-// and of some known ones.
-func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quotas []int32, run func(context.Context, ...call) error) error {
+// consider locks limits and reads jobs in one round trip: those of a lot of new lanes
+// and of some known ones. The limits come first: jobs must be read after the locks are held,
+// with a snapshot that shows what earlier holders of the locks have taken. A lane whose
+// limits could not be locked is read in vain, which costs less than another round trip.
+func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, limits []int32, run func(context.Context, ...call) error) error {
 	var calls []call
-	if len(quotas) > 0 {
-		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
+	if len(limits) > 0 {
+		calls = append(calls, call{sql: l.sql.FoldLimits, args: []any{limits}, each: l.readLimit})
 	}
 	lanes := known
 	for _, lane := range lot {
@@ -346,14 +364,14 @@ func (l *limitedClaim) expected() int {
 	return min(l.left+l.slack, max(2*int(l.limitedTake.Load()), fewLanes))
 }
 
-// admit adds a lane to the choice if this claim has locked all its quotas.
+// admit adds a lane to the choice if this claim has locked all its limits.
 func (l *limitedClaim) admit(lane *busyLane) {
 	if !lane.open.limited() {
 		l.lanes = append(l.lanes, &lane.Lane)
 		return
 	}
 	full, busy := false, false
-	for _, id := range lane.open.hold.quotas {
+	for _, id := range lane.open.hold.limits {
 		a := l.accounts[id]
 		switch {
 		case a != nil:
@@ -377,14 +395,14 @@ func (l *limitedClaim) admit(lane *busyLane) {
 	}
 }
 
-// take leases the chosen jobs and writes the quotas.
+// take leases the chosen jobs and writes the limits.
 func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch.Pick) error {
 	l.token = dispatch.NextToken(l.lanes, picks[:min(l.left, len(picks))])
 	if len(picks) == 0 {
 		return nil
 	}
 	before := len(l.jobs)
-	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.quotaArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
+	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.limitArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
 	if err := t.last(ctx, call{sql: l.sql.ClaimChosen, args: args, each: l.reader(0)}); err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func TestTheServerEndsClaimsThatAreLeftIdle(t *testing.T) {
 	l := newLimitTest(t)
 	idle := open(t, l.at, Options{IdleLimit: 50 * time.Millisecond})
 	err := idle.inRoundTrips(t.Context(), func(ctx context.Context, trips *roundTrips) error {
-		l.ok(trips.first(ctx, call{sql: idle.sql.Pin + idle.sql.ShareRules + idle.sql.Linger, args: []any{idle.rulesLock}}))
+		l.ok(trips.first(ctx, call{sql: idle.sql.Pin + idle.sql.ShareLimits + idle.sql.Linger, args: []any{idle.limitsLock}}))
 		untilEnded(t, l.at)
 		return trips.last(ctx, call{sql: idle.sql.Now})
 	})
@@ -316,7 +316,7 @@ func (l *limitTest) wantStrange(kinds ...string) {
 	l.Helper()
 	c := &claimer{Store: l.store, claim: driver.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
 	l.ok(l.store.refreshLanes(l.Context(), 0))
-	known, err := c.knownRules(l.Context())
+	known, err := c.knownLimits(l.Context())
 	l.ok(err)
 	claim := &limitedClaim{claimer: c, known: known, foreign: known.openLanes(l.scope, c.lanes.Lanes).foreign}
 	l.ok(claim.readOtherNodes(l.Context()))

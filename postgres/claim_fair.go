@@ -7,9 +7,12 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// weigh takes the lanes that tenants share by weight out of the line: which of them is
-// first does not follow from their jobs. The claim considers all of them, or if there are
-// very many those whose tenants have had least.
+// weigh moves the lanes of tenants that share starts by weight from the line to busy.
+//
+// The line is sorted by the first jobs of the lanes. Where tenants share starts, the next lane
+// depends on the past starts of the tenants instead, so the claim must consider all of these
+// lanes. If there are very many, it considers first those whose tenants have had least. Rests
+// stand for the others in the choice, and dispatch asks for a rest if the choice depends on it.
 func (l *limitedClaim) weigh() {
 	if l.fair == nil {
 		return
@@ -51,8 +54,8 @@ func (l *limitedClaim) weighFirst(n int) {
 	}
 }
 
-// weighRest considers the rest of them, after all lanes that were considered before. If
-// the transaction begins anew, it considers all of these at once.
+// weighRest considers the lanes that rests stand for, after all lanes that were considered
+// before. If the transaction is repeated, it considers all of these at once.
 func (l *limitedClaim) weighRest() []*busyLane {
 	l.weighFirst(len(l.unweighed))
 	return l.nextLot(len(l.busy) - l.considered)

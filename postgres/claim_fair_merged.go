@@ -25,11 +25,11 @@ func (c *claimer) sharesOneScope(all openLanes) bool {
 		!slices.ContainsFunc(all.lanes, func(lane openLane) bool { return c.room(lane.Kind) < c.left })
 }
 
-func (c *claimer) newFairMerge(known *rules, fair bool, open []openLane) *fairMerge {
+func (c *claimer) newFairMerge(known *limitConfig, fair bool, open []openLane) *fairMerge {
 	if !fair {
 		return nil
 	}
-	m := &fairMerge{claim: c.Store.fair.Open(c.claim.Node, known.Rules), shares: make(map[int32]*dispatch.Share, len(open))}
+	m := &fairMerge{claim: c.Store.fair.Open(c.claim.Node, known.LimitConfig), shares: make(map[int32]*dispatch.Share, len(open))}
 	if before := c.merges.busy.Load(); before != nil {
 		m.before = *before
 	}

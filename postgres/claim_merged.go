@@ -52,7 +52,7 @@ type laneSpan struct {
 // claimMerged claims from several spans in their common order, or by shares where
 // tenants share starts. It reports whether it may have left jobs that it could have
 // claimed.
-func (c *claimer) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
+func (c *claimer) claimMerged(ctx context.Context, known *limitConfig, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
 	spans, rooms, shared := c.spans(open, choose)
@@ -129,7 +129,7 @@ type spanClaim struct {
 
 // claimSpans claims the first jobs of all spans and returns how many there were to choose
 // from.
-func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []laneSpan, choose int, by spanClaim) (chosen int, err error) {
+func (c *claimer) claimSpans(ctx context.Context, known *limitConfig, open []openLane, spans []laneSpan, choose int, by spanClaim) (chosen int, err error) {
 	lanes := make(map[int32]sqlstore.LaneKey, len(open))
 	for _, lane := range open {
 		lanes[lane.id] = lane.LaneKey

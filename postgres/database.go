@@ -64,9 +64,9 @@ func (d database) read(ctx context.Context, verb string, first func() string, f 
 	return nil
 }
 
-// ChangeRules implements sqlstore.RuleChanges.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
-	err := d.changeRules(ctx, func(ctx context.Context, c *ruleChange) error { return f(ctx, c) })
+// ChangeLimits implements sqlstore.LimitChanges.
+func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
+	err := d.inLimitChange(ctx, func(ctx context.Context, c *limitChange) error { return f(ctx, c) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}

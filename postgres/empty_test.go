@@ -12,7 +12,7 @@ import (
 // writes the statements that empty the tables which have rows: most have none.
 type clearing struct{ look string }
 
-// run empties the tables, and tells all stores that the rules have changed.
+// run empties the tables, and tells all stores that the limits have changed.
 func (c *clearing) run(ctx context.Context, conn *pgx.Conn) error {
 	if c.look == "" { // the tables are there by now
 		if err := conn.QueryRow(ctx, writeClearing).Scan(&c.look); err != nil {

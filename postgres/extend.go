@@ -38,7 +38,7 @@ type extending struct {
 // try does what is to be done with what is told. It reports false if the job was nowhere
 // because it was on the move.
 func (e *extending) try(ctx context.Context, in runner) (done bool, err error) {
-	at, err := e.standing(ctx, in, e.ID)
+	at, err := e.jobState(ctx, in, e.ID)
 	if err != nil || at == nil {
 		return false, err
 	}

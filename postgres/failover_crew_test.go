@@ -226,7 +226,7 @@ func (c *crew) acknowledged() []int {
 	return numbers
 }
 
-// loseTail does what the standby will not have: lanes, ids, a node, leases and rules.
+// loseTail does what the standby will not have: lanes, ids, a node, leases and limits.
 func (c *crew) loseTail(round int) {
 	c.Helper()
 	c.launch(crewEngines + round)

@@ -30,7 +30,7 @@ func failovers(t *testing.T, few int) int {
 }
 
 // TestNothingThatWasLostIsUsedAfterAFailover kills a primary again and again whose
-// standby lacks its last commits: lanes, ids, nodes, leases and rules that processes
+// standby lacks its last commits: lanes, ids, nodes, leases and limits that processes
 // have cached are gone. The processes go on.
 func TestNothingThatWasLostIsUsedAfterAFailover(t *testing.T) {
 	tier.Long(t, "fails over between servers under load")

@@ -67,7 +67,7 @@ func (s *Store) admit(ctx context.Context, gates []int64) {
 func (s *Store) admitAt(ctx context.Context, gates []int64) error {
 	var lanes []int32
 	err := s.runPlain(ctx,
-		call{sql: s.sql.Pin + s.sql.ShareRules, args: []any{s.rulesLock}},
+		call{sql: s.sql.Pin + s.sql.ShareLimits, args: []any{s.limitsLock}},
 		call{sql: s.sql.LockGates, args: []any{gates}},
 		call{sql: s.sql.Admit, args: []any{gates}, restart: func() { lanes = nil }, each: func(row sqlstore.Scanner) error {
 			var lane int32

@@ -158,8 +158,8 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	t.Fatal("it was not found")
 }
 
-// A claim that believes in rules of the past gets nothing, and has not looked.
-func TestAClaimUnderOldRulesHasNotLookedAtTheLane(t *testing.T) {
+// A claim that uses outdated limits gets nothing, and has not looked.
+func TestAClaimUnderOldLimitsHasNotLookedAtTheLane(t *testing.T) {
 	at := migrated.Postgres(t)
 	store, other := open(t, at, Options{}), open(t, at, Options{})
 	store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look, store.laneCursors.dear = 0, 0, time.Hour, time.Hour

@@ -84,7 +84,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
-	// The store does not listen: it believes what it saw of the lane for a while.
+	// The store does not listen: it trusts what it saw of the lane for a while.
 	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t7"}); err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (h *laneHeads) noteSurvey(begun time.Time, cost time.Duration) {
 }
 
 // survey removes the uncertain lanes that hold no jobs. It also reads whether the node
-// is alive and the version of the rules.
+// is alive and the version of the limits.
 func (l *limitedClaim) survey(ctx context.Context, uncertain []uncertainLane, s *claimCheck) ([]uncertainLane, error) {
 	begun := time.Now()
 	var holding map[int32]bool

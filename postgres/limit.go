@@ -24,14 +24,14 @@ func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) er
 
 func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
-	err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error {
+	err := s.inLimitChange(ctx, func(ctx context.Context, c *limitChange) error {
 		minimums, globalCap := 0, 0
-		var quotas []*sqlstore.Quota
+		var limits []*sqlstore.StoredLimit
 		err := c.in.run(ctx,
 			call{sql: c.sql.Minimums, args: []any{""}, each: func(row sqlstore.Scanner) error { return row.Scan(&minimums, &globalCap) }},
-			readQuotas(&c.sql, &quotas))
+			readLimitRows(&c.sql, &limits))
 		if err == nil && seen != nil {
-			err = sqlstore.CheckSeenLimit(*seen, quotas)
+			err = sqlstore.CheckSeenLimit(*seen, limits)
 		}
 		if err == nil {
 			err = sqlstore.CheckGlobalCap(limit, minimums)
@@ -39,7 +39,7 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 		if err != nil {
 			return err
 		}
-		if err := c.PutQuota(ctx, limit, 0, nil); err != nil || limit.Scope != fairlead.LimitKind {
+		if err := c.PutLimit(ctx, limit, 0, nil); err != nil || limit.Scope != fairlead.LimitKind {
 			return err
 		}
 		return c.in.run(ctx, call{sql: c.sql.StirGates, args: []any{limit.Name}})

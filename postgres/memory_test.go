@@ -131,7 +131,7 @@ func TestNewsDuringASurveyIsNotLost(t *testing.T) {
 	}
 	h.clear(later, now)
 	if _, doubts := h.split(lanes[2:], now, nil, nil); len(doubts) != 1 {
-		t.Error("what an earlier look saw is believed")
+		t.Error("what an earlier look saw is trusted")
 	}
 }
 

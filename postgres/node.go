@@ -39,7 +39,7 @@ func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err e
 	}
 	token, joined := sqlstore.NewNodeToken(ctx), int64(0)
 	err = s.run(ctx,
-		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+		call{sql: s.sql.ExcludeClaims, args: []any{s.limitsLock}},
 		call{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}},
 		call{
 			sql: s.sql.Join, args: append(args[:len(args):len(args)], token),

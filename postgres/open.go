@@ -69,7 +69,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 		return err
 	}
 	s.server.Store(s.newServer(0, time.Time{}))
-	s.rulesLock = lockKey(s.schema, s.options.Prefix, "rules")
+	s.limitsLock = lockKey(s.schema, s.options.Prefix, "rules")
 	s.laneLock = int32(lockKey(s.schema, s.options.Prefix, "lane"))
 	s.lanes.Lanes = sqlstore.NewLanes()
 	s.query = &sqlstore.Query{

@@ -12,7 +12,7 @@ import (
 type openLane struct {
 	id int32
 	sqlstore.LaneKey
-	hold    *hold // the quotas that its jobs hold; nil if none
+	hold    *hold // the limits that its jobs hold; nil if none
 	fair    bool  // tenants share the starts of its queue by weight
 	foreign bool  // the claim does not serve it
 
@@ -24,7 +24,7 @@ type openLane struct {
 func (l *openLane) limited() bool { return l.hold != nil }
 
 // openLanes holds the lanes that are not paused, as a scope sees them under unchanging
-// rules. It spares claims to go through thousands of lanes.
+// limits. It spares claims to go through thousands of lanes.
 type openLanes struct {
 	lanes   []openLane // served
 	limited bool       // some of lanes are under limits
@@ -42,7 +42,7 @@ type openList struct {
 }
 
 // openLanes returns the lanes that are not paused. Callers must not change it.
-func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
+func (r *limitConfig) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	list := r.open.Of(scope)
 	list.mu.Lock()
 	defer list.mu.Unlock()

@@ -84,7 +84,7 @@ func TestStoresOfOneDatabaseAreStrangers(t *testing.T) {
 	if tally, err := two.Tally(t.Context(), fairlead.Filter{}); err != nil || len(tally) != 0 {
 		t.Fatalf("the other store has %v, %v", tally, err)
 	}
-	if one.rulesLock == two.rulesLock || one.notifier.channel == two.notifier.channel {
+	if one.limitsLock == two.limitsLock || one.notifier.channel == two.notifier.channel {
 		t.Fatal("they share a lock or a channel")
 	}
 }

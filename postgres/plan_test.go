@@ -101,10 +101,10 @@ func checkPlans(t *testing.T, store *Store, plans []string) {
 	if len(plans) < 20 {
 		t.Fatalf("only %d plans were seen", len(plans))
 	}
-	// Changes of the rules read all jobs that run or wait, and are rare. So does what
+	// Changes of the limits read all jobs that run or wait, and are rare. So does what
 	// removes limits, while there are removed ones.
 	// And the next schedules are the first of an index.
-	wholesale := []string{store.sql.UsedLanes, store.sql.HoldRunning, store.sql.HoldWaiting, store.sql.ReholdRunning, store.sql.ReholdWaiting, store.sql.ReholdLeft, store.sql.Recount, store.sql.NextFire, store.sql.SchedulesSoonest, store.sql.PruneQuotas}
+	wholesale := []string{store.sql.UsedLanes, store.sql.HoldRunning, store.sql.HoldWaiting, store.sql.ReholdRunning, store.sql.ReholdWaiting, store.sql.ReholdLeft, store.sql.Recount, store.sql.NextFire, store.sql.SchedulesSoonest, store.sql.PruneLimits}
 	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey|parked|admitted|once|audit|token|schedule|cursor|fire|open_fire|batch|part|part_task)`)
 	// An index without a condition on its first column, or with one that most rows meet.
 	whole := regexp.MustCompile(`Index (Only )?Scan .* on fairlead_(job|ready|running|later|done|waiting|attempt|memo|jobkey|parked|admitted|schedule|cursor|fire|open_fire|batch|part|part_task)\b.*\n\s+(->|CTE|Filter|Index Cond: \(+(solo|job_key IS NOT NULL))`)

@@ -43,7 +43,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err := s.run(ctx, call{sql: s.sql.PruneReaped, args: []any{limit, forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune crashes of nodes: %w", err)
 	}
-	if err := s.runPlain(ctx, call{sql: s.sql.PruneQuotas}); err != nil {
+	if err := s.runPlain(ctx, call{sql: s.sql.PruneLimits}); err != nil {
 		return pruned, fmt.Errorf("prune limits: %w", err)
 	}
 	if err := s.retireLanes(ctx); err != nil {

@@ -12,11 +12,11 @@ import (
 // chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
-	for _, rule := range sqlstore.BatchRetentions(keep) {
-		if rule.For <= 0 {
+	for _, retention := range sqlstore.BatchRetentions(keep) {
+		if retention.For <= 0 {
 			continue
 		}
-		err := s.pruneEach(ctx, &left, call{sql: s.sql.PruneBatch, args: []any{rule.States, rule.For.Microseconds()}})
+		err := s.pruneEach(ctx, &left, call{sql: s.sql.PruneBatch, args: []any{retention.States, retention.For.Microseconds()}})
 		if err != nil {
 			return limit - left, err
 		}

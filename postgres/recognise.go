@@ -103,7 +103,7 @@ func (s *Store) agree(ctx context.Context) error {
 // process has counted the server, and may know only smaller ones.
 func (s *Store) anchorFences(ctx context.Context) error {
 	return s.sendPlain(ctx,
-		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+		call{sql: s.sql.ExcludeClaims, args: []any{s.limitsLock}},
 		call{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}})
 }
 
@@ -155,8 +155,8 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 		}
 		lost = lost || row.mayHaveLost()
 		calls := []call{
-			{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
-			{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}}, // so claims look at the server again
+			{sql: s.sql.ExcludeClaims, args: []any{s.limitsLock}},
+			{sql: s.sql.ChangeLimits, args: []any{sqlstore.VersionStep()}}, // so claims look at the server again
 			{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
 		}
 		if lost {
@@ -195,7 +195,7 @@ func (s *Store) forgetAll() {
 	s.lanes.Reset()
 	s.lanes.anew.Store(true)
 	s.ids.Drop()
-	s.book.current.Store(nil)
+	s.limitCache.current.Store(nil)
 	s.pending.Forget()
 	s.tasks.Forget()
 	s.laneCursors.reset()

@@ -102,7 +102,7 @@ type resolving struct {
 // try does what is to be done with the answer. It reports false if the job was nowhere
 // because it was on the move.
 func (r *resolving) try(ctx context.Context, in runner) (done bool, err error) {
-	at, err := r.standing(ctx, in, r.answer.ID)
+	at, err := r.jobState(ctx, in, r.answer.ID)
 	if err != nil || at == nil {
 		return false, err
 	}
@@ -167,12 +167,12 @@ func (r *resolving) recorded(ctx context.Context, in runner) error {
 	return verdict.Recorded(r.answer, found, reason, text)
 }
 
-// standing locks a job that waits or runs, or finds it elsewhere, and tells how it stands.
+// jobState locks a waiting or running job, or finds it elsewhere, and returns its state.
 // It is nil if the job was nowhere because it was on the move, and an ErrNotFound if there
 // is no such job.
-func (s *Store) standing(ctx context.Context, in runner, id int64) (*verdict.Standing, error) {
-	at := &verdict.Standing{ID: id}
-	for _, place := range []func(context.Context, runner, *verdict.Standing) error{s.standsWaiting, s.standsRunning, s.standsEnded} {
+func (s *Store) jobState(ctx context.Context, in runner, id int64) (*verdict.JobState, error) {
+	at := &verdict.JobState{ID: id}
+	for _, place := range []func(context.Context, runner, *verdict.JobState) error{s.standsWaiting, s.standsRunning, s.standsEnded} {
 		if err := place(ctx, in, at); err != nil || at.State != "" {
 			return at, err
 		}
@@ -189,7 +189,7 @@ func (s *Store) standing(ctx context.Context, in runner, id int64) (*verdict.Sta
 	return at, nil
 }
 
-func (s *Store) standsWaiting(ctx context.Context, in runner, at *verdict.Standing) error {
+func (s *Store) standsWaiting(ctx context.Context, in runner, at *verdict.JobState) error {
 	return in.run(ctx,
 		call{sql: s.sql.LockWaiting, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
 			at.State = fairlead.Waiting
@@ -201,7 +201,7 @@ func (s *Store) standsWaiting(ctx context.Context, in runner, at *verdict.Standi
 		call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&at.Now) }})
 }
 
-func (s *Store) standsRunning(ctx context.Context, in runner, at *verdict.Standing) error {
+func (s *Store) standsRunning(ctx context.Context, in runner, at *verdict.JobState) error {
 	var kept []byte
 	err := in.run(ctx, call{sql: s.sql.LockRunning, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
 		at.State = fairlead.Running
@@ -213,7 +213,7 @@ func (s *Store) standsRunning(ctx context.Context, in runner, at *verdict.Standi
 	return err
 }
 
-func (s *Store) standsEnded(ctx context.Context, in runner, at *verdict.Standing) error {
+func (s *Store) standsEnded(ctx context.Context, in runner, at *verdict.JobState) error {
 	return in.run(ctx, call{sql: s.sql.PastAnswer, args: []any{at.ID}, each: func(row sqlstore.Scanner) error {
 		var outcome int
 		err := row.Scan(&at.Fence, &outcome, &at.Reason, &at.Error, &at.Output)

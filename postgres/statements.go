@@ -82,7 +82,7 @@ type statements struct {
 	EnqueueKeyed  string `sql:"enqueue_keyed"`
 	KeyHolders    string `sql:"key_holders"`
 
-	ShareRules   string `sql:"share_rules"`
+	ShareLimits  string `sql:"share_limits"`
 	ClaimLane    string `sql:"claim_lane"`
 	ClaimMerged  string `sql:"claim_merged"`
 	ChooseFirst  string `sql:"choose_first"`
@@ -98,8 +98,8 @@ type statements struct {
 	LaneKeys     string `sql:"lane_keys"`
 	BusyLanes    string `sql:"busy_lanes"`
 	SuspectLanes string `sql:"suspect_lanes"`
-	LockQuotas   string `sql:"lock_quotas"`
-	FoldQuotas   string `sql:"fold_quotas"`
+	LockLimits   string `sql:"lock_limits"`
+	FoldLimits   string `sql:"fold_limits"`
 	ClaimChosen  string `sql:"claim_chosen"`
 
 	Succeed      string `sql:"succeed"`
@@ -128,11 +128,11 @@ type statements struct {
 	Forget       string `sql:"forget"`
 
 	ExcludeClaims string `sql:"exclude_claims"`
-	ChangeRules   string `sql:"change_rules"`
-	RulesVersion  string `sql:"rules_version"`
-	Quotas        string `sql:"quotas"`
-	QuotaActive   string `sql:"quota_active"`
-	PutQuota      string `sql:"put_quota"`
+	ChangeLimits  string `sql:"change_limits"`
+	LimitsVersion string `sql:"limits_version"`
+	LimitRows     string `sql:"limit_rows"`
+	LimitActive   string `sql:"limit_active"`
+	PutLimit      string `sql:"put_limit"`
 	Limits        string `sql:"limits"`
 	Ahead         string `sql:"ahead"`
 	Bounds        string `sql:"bounds"`
@@ -254,7 +254,7 @@ type statements struct {
 	CountingBatch  string `sql:"counting_batch"`
 	RunningSweep   string `sql:"running_sweep"`
 	NeededBy       string `sql:"needed_by"`
-	PruneQuotas    string `sql:"prune_quotas"`
+	PruneLimits    string `sql:"prune_limits"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`

@@ -78,7 +78,7 @@ type Store struct {
 	schema     string // resolved name
 	pooled     bool   // a pooler is in between: no session belongs to the store
 	wrap       bool   // pipelines need an explicit isolation level
-	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
+	limitsLock int64  // key of the advisory lock between claims and changes of the limits
 	laneLock   int32  // first key of the advisory locks of lanes
 
 	server      atomic.Pointer[knownServer]
@@ -93,7 +93,7 @@ type Store struct {
 	ids         *sqlstore.IDs
 	pending     *sqlstore.Pending
 	group       enqueueGroup
-	book        ruleBook
+	limitCache  limitCache
 	merges      mergeState
 	laneCursors *laneCursors
 	laneHeads   *laneHeads

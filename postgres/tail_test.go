@@ -29,7 +29,7 @@ func behind(t *testing.T, at string, harness *storetest.Harness) *storetest.Behi
 			}
 			return n
 		},
-		RulesVersion:    "select version from fairlead_rules",
-		SetRulesVersion: "update fairlead_rules set version = %d",
+		LimitsVersion:    "select version from fairlead_rules",
+		SetLimitsVersion: "update fairlead_rules set version = %d",
 	}
 }

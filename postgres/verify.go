@@ -22,13 +22,13 @@ func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	return append(drift, batches...), nil
 }
 
-// reholdAll gives every running or waiting job the quotas of the current rules, and returns the
-// quotas whose count was wrong.
+// reholdAll makes every running or waiting job count against the current limits, and returns the
+// limits whose count was wrong.
 func (s *Store) reholdAll(ctx context.Context) (drift []driver.Drift, err error) {
-	var c *ruleChange
+	var c *limitChange
 	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
-		c = &ruleChange{Store: s, in: r}
-		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
+		c = &limitChange{Store: s, in: r}
+		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.limitsLock}})
 		if err == nil {
 			drift, err = c.rehold(ctx)
 		}
@@ -40,7 +40,7 @@ func (s *Store) reholdAll(ctx context.Context) (drift []driver.Drift, err error)
 	return drift, err
 }
 
-// reholdLeft moves the jobs to their new quotas that another transaction held when the rules
+// reholdLeft moves the jobs to their new limits that another transaction held when those
 // changed.
 func (s *Store) reholdLeft(ctx context.Context) error {
 	if !s.reholding.Due() {
@@ -51,8 +51,8 @@ func (s *Store) reholdLeft(ctx context.Context) error {
 }
 
 // reholdTouched moves the running and waiting jobs of the touched scopes to their new
-// quotas. No job can start meanwhile: if there are none now, there will be none.
-func (c *ruleChange) reholdTouched(ctx context.Context) error {
+// limits. No job can start meanwhile: if there are none now, there will be none.
+func (c *limitChange) reholdTouched(ctx context.Context) error {
 	if len(c.touched) == 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (c *ruleChange) reholdTouched(ctx context.Context) error {
 	return nil
 }
 
-func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
+func (c *limitChange) usedLanes(lanes *[]sqlstore.Lane) call {
 	return call{sql: c.sql.UsedLanes, each: func(row sqlstore.Scanner) error {
 		var lane sqlstore.Lane
 		err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind)
@@ -78,22 +78,22 @@ func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
 	}}
 }
 
-// rehold gives every running or waiting job the quotas of the current rules, and counts
-// the quotas again. It returns the quotas whose count was wrong. A job that another transaction
-// holds, maybe that of a caller, keeps the quotas that it has: all claims wait meanwhile.
+// rehold makes every running or waiting job count against the current limits, and counts
+// the jobs under each limit again. It returns the limits whose count was wrong. A job that another transaction
+// holds, maybe that of a caller, keeps the limits that it has: all claims wait meanwhile.
 //
 // The result is exact: claims are locked out, and the statement that counts sees of each
 // job that it holds slots or that it has given the same slots back.
-func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
+func (c *limitChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
 	c.reheld = true
 	var lanes []sqlstore.Lane
-	reader := ruleReader{}
+	reader := limitReader{}
 	var running, waiting []int64
 	calls := []call{{sql: c.sql.Rehold}, idsCall(&running, c.sql.HoldRunning), idsCall(&waiting, c.sql.HoldWaiting), c.usedLanes(&lanes)}
 	if err := c.in.run(ctx, append(calls, reader.calls(&c.sql)...)...); err != nil {
 		return nil, err
 	}
-	now := reader.rules()
+	now := reader.config()
 	ids, names := make([]int32, len(lanes)), make([]*string, len(lanes))
 	for i, lane := range lanes {
 		ids[i], names[i] = lane.ID, now.hold(lane).nameOrNull()

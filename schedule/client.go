@@ -13,21 +13,21 @@ import (
 
 // Client manages the schedules and calendars in a store. It is safe for concurrent use.
 type Client struct {
-	desk
+	operations
 	store Store
 }
 
 // NewClient returns a client that manages the schedules in store.
-func NewClient(store Store) *Client { return &Client{desk: desk{store}, store: store} }
+func NewClient(store Store) *Client { return &Client{operations: operations{store}, store: store} }
 
 // Within returns a client that manages schedules in the caller's transaction. Pass the
 // result of the store's Tx method.
-func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{desk{tx}} }
+func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{operations{tx}} }
 
 // TxClient manages schedules in the caller's transaction. Its changes take effect when the
 // caller commits.
 type TxClient struct {
-	desk
+	operations
 }
 
 // Put creates the schedule if its Version is zero. Otherwise it replaces the stored schedule

@@ -54,8 +54,8 @@ func shown(p schedule.Plan) string {
 	return text[:len(text)-2]
 }
 
-// standing is how a schedule stands when an instant comes.
-type standing struct {
+// situation is the state of a schedule when it is due.
+type situation struct {
 	overlap     schedule.Overlap
 	failure     schedule.AfterFailure
 	concurrency schedule.Concurrency
@@ -66,13 +66,13 @@ type standing struct {
 	skipped     bool // one since then
 }
 
-// everyStanding is the full product of policies and states.
-func everyStanding(visit func(standing)) {
+// everySituation visits the full product of policies and states.
+func everySituation(visit func(situation)) {
 	for _, overlap := range []schedule.Overlap{schedule.OverlapAllow, schedule.OverlapSkip, schedule.OverlapCancel, schedule.OverlapParallel} {
 		for _, failure := range []schedule.AfterFailure{schedule.FailureRunNew, schedule.FailureRetry, schedule.FailureSkip} {
 			for _, concurrency := range []schedule.Concurrency{schedule.ConcurrencyQueue, schedule.ConcurrencySkip, schedule.ConcurrencyParallel} {
 				for n := range 3 * 3 * 3 * 2 * 2 {
-					visit(standing{overlap, failure, concurrency, n % 3, n / 3 % 3, n / 9 % 3, n/27%2 == 1, n/54%2 == 1})
+					visit(situation{overlap, failure, concurrency, n % 3, n / 3 % 3, n / 9 % 3, n/27%2 == 1, n/54%2 == 1})
 				}
 			}
 		}
@@ -82,7 +82,7 @@ func everyStanding(visit func(standing)) {
 const depth = 2 // of the queue
 
 // expected is what the requirements say, in their own order.
-func (s standing) expected() string {
+func (s situation) expected() string {
 	admitted := s.queued
 	if s.limit > 0 {
 		admitted = max(0, min(s.queued, s.limit-s.running))
@@ -118,14 +118,14 @@ func (s standing) expected() string {
 	return ends + fmt.Sprintf("run #%d", number)
 }
 
-func (s standing) admits(n int) (text string) {
+func (s situation) admits(n int) (text string) {
 	for i := range n {
 		text += fmt.Sprintf("admit %d, ", 200+i)
 	}
 	return text
 }
 
-func (s standing) cancels() (text string) {
+func (s situation) cancels() (text string) {
 	for i := range s.running {
 		text += fmt.Sprintf("cancel %d, ", 100+i)
 	}
@@ -135,14 +135,14 @@ func (s standing) cancels() (text string) {
 	return text
 }
 
-func (s standing) schedule() schedule.Schedule {
+func (s situation) schedule() schedule.Schedule {
 	return minutely(func(schedule *schedule.Schedule) {
 		schedule.Overlap, schedule.AfterFailure, schedule.Concurrency = s.overlap, s.failure, s.concurrency
 		schedule.MaxConcurrency, schedule.QueueDepth = s.limit, depth
 	})
 }
 
-func (s standing) view() schedule.View {
+func (s situation) view() schedule.View {
 	v := schedule.View{Now: noon, Skipped: s.skipped, Last: &schedule.Fire{Job: 1, Number: 3, State: fairlead.Succeeded, EndedAt: noon.Add(-time.Minute)}}
 	if s.failed {
 		v.Last.State = fairlead.Failed
@@ -157,7 +157,7 @@ func (s standing) view() schedule.View {
 }
 
 func TestEveryCombinationOfPolicies(t *testing.T) {
-	everyStanding(func(s standing) {
+	everySituation(func(s situation) {
 		plan, err := decided(s.schedule(), s.view())
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestEveryCombinationOfPolicies(t *testing.T) {
 }
 
 func TestAManualRunAsksOnlyHowManyMayRun(t *testing.T) {
-	everyStanding(func(s standing) {
+	everySituation(func(s situation) {
 		plan := manual(s.schedule(), s.view())
 		s.overlap, s.failed = schedule.OverlapAllow, false
 		if got, want := shown(plan), s.expected(); got != want {

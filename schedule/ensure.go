@@ -39,7 +39,7 @@ func (c *TxClient) Ensure(ctx context.Context, declared Schedule) (Ensured, erro
 	return c.ensure(ctx, declared)
 }
 
-func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
+func (d operations) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
 	checked := declared
 	if err := Normalize(&checked); err != nil {
 		return Ensured{}, err

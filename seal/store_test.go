@@ -56,10 +56,10 @@ func (c *clock) Advance(d time.Duration) {
 // TestASealedStoreIsAStore checks the contract of stores: only the bytes in the database
 // differ.
 func TestASealedStoreIsAStore(t *testing.T) {
-	whole := []storetest.Chunk{storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
+	whole := []storetest.Section{storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
 	// Reads and claims of sealed jobs have tests of their own.
-	sealing := []storetest.Chunk{storetest.Enqueuing, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
-	chunks := tier.Size(t, sealing, whole, "the whole contract, on a store that wraps another")
+	sealing := []storetest.Section{storetest.Enqueuing, storetest.Administering, storetest.Scheduling, storetest.Conducting, storetest.Sweeping}
+	sections := tier.Size(t, sealing, whole, "the whole contract, on a store that wraps another")
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock, file := &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}, sqlitetest.File(t)
 		return &storetest.Harness{
@@ -87,5 +87,5 @@ func TestASealedStoreIsAStore(t *testing.T) {
 				storetest.LockWaits:    "every write waits for the one before it",
 			},
 		}
-	}, chunks...)
+	}, sections...)
 }

@@ -58,9 +58,9 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 
 // HoldLook returns the state of the looks. Like the methods below, it is only for nodes and
 // other callers that are not bound to tenants.
-func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
+func (s scoped) HoldLook(ctx context.Context) (hold.LookState, error) {
 	if err := whole(ctx); err != nil {
-		return hold.Standing{}, err
+		return hold.LookState{}, err
 	}
 	return s.store.HoldLook(ctx)
 }

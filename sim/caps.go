@@ -147,12 +147,12 @@ func (c *check) endOf(claim Event) Instant {
 		if e.Fence != claim.Fence {
 			continue
 		}
-		if until, known := c.leases.believedUntil(claim.Node, e.At); known {
+		if until, known := c.leases.trustedUntil(claim.Node, e.At); known {
 			return max(claim.At, min(e.At, until))
 		}
 		return e.At
 	}
-	if until, known := c.leases.believedUntil(claim.Node, claim.At); known {
+	if until, known := c.leases.trustedUntil(claim.Node, claim.At); known {
 		return max(claim.At, until)
 	}
 	next, again := s.laterClaim(claim.Fence)

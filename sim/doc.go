@@ -14,7 +14,7 @@
 //	fences grow       every claim of a job has a larger fence than those before, and every handler runs under a claim
 //	one live lease    when a job was claimed, the previous lease had been settled, given up, or had expired by its node's heartbeats
 //	zombies refused   no settlement or progress counts that was sent after a later claim
-//	living believed   no settlement or progress is refused while the lease of the node holds
+//	live accepted     no settlement or progress is refused while the lease of the node holds
 //	recovery          jobs of a killed or suspended node were claimed again, or had ended, soon after, measured in heartbeats of a node that could act
 //	patient reapers   only a node with successful heartbeats for a whole lease marked others as dead, or a node whose process was not trusted for three leases
 //	never early       no job was claimed before it was due, or before the delay after its last failure had passed

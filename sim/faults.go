@@ -11,7 +11,7 @@ const (
 	FencesGrow     Rule = "fences grow"
 	OneLiveLease   Rule = "one live lease"
 	ZombiesRefused Rule = "zombies refused"
-	LivingBelieved Rule = "living believed"
+	LiveAccepted   Rule = "live accepted"
 	SoonRecovered  Rule = "recovery"
 	PatientReapers Rule = "patient reapers"
 	NeverEarly     Rule = "never early"
@@ -113,8 +113,8 @@ var (
 	LateProgressAccepted = ZombiesRefused.fault("late progress accepted")
 	ProgressAfterEnd     = ZombiesRefused.fault("progress accepted after the lease was settled")
 
-	EndRefused      = LivingBelieved.fault("end refused to a living node")
-	ProgressRefused = LivingBelieved.fault("progress refused to a living node")
+	EndRefused      = LiveAccepted.fault("end refused to a living node")
+	ProgressRefused = LiveAccepted.fault("progress refused to a living node")
 
 	RecoveredLate = SoonRecovered.timedFault("recovered too late")
 

@@ -84,10 +84,10 @@ func (l leases) atMostUntil(node fairlead.NodeID, db Instant) (Instant, bool) {
 	return until, joined
 }
 
-// believedUntil returns the time until which a node could believe, at a time of the
+// trustedUntil returns the time until which a node could assume, at a time of the
 // processes' clock, that it had a lease: one lease after it sent the last acknowledged
 // heartbeat, or when it was about to leave.
-func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) {
+func (l leases) trustedUntil(node fairlead.NodeID, at Instant) (Instant, bool) {
 	n := l.nodes[node]
 	if n == nil {
 		return 0, false

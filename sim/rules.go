@@ -30,7 +30,7 @@ func (c *check) fencesGrow(job int64, s *story) {
 	started := map[int64]bool{}
 	for _, start := range s.starts {
 		claimed := s.claimOf(start.Fence)
-		until, known := c.leases.believedUntil(start.Node, start.At)
+		until, known := c.leases.trustedUntil(start.Node, start.At)
 		switch {
 		case started[start.Fence]:
 			c.violated(StartedLate, job, "a handler started a second time under fence %d", start.Fence)

@@ -184,8 +184,8 @@ func (s *passing) EndLook(ctx context.Context, found alert.Found) (bool, error) 
 	return pass(ctx, s, "endLook", found, func(ctx context.Context, a alert.Found) (bool, error) { return s.Store.EndLook(ctx, a) })
 }
 
-func (s *passing) HoldLook(ctx context.Context) (holds.Standing, error) {
-	return pass(ctx, s, "holdLook", nothing{}, func(ctx context.Context, _ nothing) (holds.Standing, error) { return s.Store.HoldLook(ctx) })
+func (s *passing) HoldLook(ctx context.Context) (holds.LookState, error) {
+	return pass(ctx, s, "holdLook", nothing{}, func(ctx context.Context, _ nothing) (holds.LookState, error) { return s.Store.HoldLook(ctx) })
 }
 
 func (s *passing) HeldBack(ctx context.Context, place holds.Place) (holds.Sight, error) {

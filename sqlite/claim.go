@@ -15,7 +15,8 @@ import (
 
 // Claim leases ready jobs to a live node. It returns ErrLeaseLost if the node is not alive.
 // Claim's transaction holds the file's write lock. It therefore sees every committed job and
-// pause, and takes exactly the jobs that are first in order.
+// pause, and takes exactly the jobs that are first in order. Nothing changes between its
+// statements, so unlike the other stores it locks no limits and chooses only once.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
 	token, err := s.nodes.Of(ctx, claim.Node)
@@ -50,20 +51,20 @@ func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
 // claimKnown claims from the cached lanes. It leases nothing if one of the lanes with
 // the first jobs differs from what is cached.
 func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
-	rules, err := t.rules()
+	config, err := t.config()
 	if err != nil {
 		return nil, err
 	}
-	lanes, err := t.open(claim, rules)
+	lanes, err := t.open(claim, config)
 	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
 		return nil, err
 	}
-	l := claimer{txn: t, node: claim.Node, fair: t.fair.Open(claim.Node, rules), bytes: sqlstore.ClaimBytes{Most: claim.Bytes}}
+	l := claimer{txn: t, node: claim.Node, fair: t.fair.Open(claim.Node, config), bytes: sqlstore.ClaimBytes{Most: claim.Bytes}}
 	switch {
-	case len(lanes) == 1 && !claim.Solo && len(rules.Quotas) == 0:
+	case len(lanes) == 1 && !claim.Solo && len(config.ByID) == 0:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
 	default:
-		return l.takeChosen(rules, lanes, claim)
+		return l.takeChosen(config, lanes, claim)
 	}
 }
 
@@ -77,13 +78,13 @@ func room(claim driver.Claim, kind string) int {
 
 // open returns the lanes that the claim may take from: served, not paused, with room
 // for their kind.
-func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, error) {
+func (t *txn) open(claim driver.Claim, config *sqlstore.LimitConfig) ([]sqlstore.Lane, error) {
 	lanes, err := t.served(claim.Scope)
-	if err != nil || !rules.Pauses() && len(claim.Rooms) == 0 {
+	if err != nil || !config.Pauses() && len(claim.Rooms) == 0 {
 		return lanes, err
 	}
 	return slices.DeleteFunc(slices.Clone(lanes), func(lane sqlstore.Lane) bool {
-		return room(claim, lane.Kind) == 0 || rules.Paused(lane.LaneKey)
+		return room(claim, lane.Kind) == 0 || config.Paused(lane.LaneKey)
 	}), nil
 }
 

@@ -9,8 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// takeChosen takes the first jobs of many lanes, or those that limits allow.
-func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
+// takeChosen takes the first jobs of many lanes, or those that limits allow. It counts the
+// use of the limits, finds the lanes with jobs, lets dispatch choose, and starts the chosen
+// jobs. If limits leave too little for all, it also considers lanes that only other nodes
+// can run, so that a choice does not take what their jobs are entitled to. It compares the
+// names of the lanes with the table before it writes anything: a caller that learns of a
+// changed lane can then simply claim again.
+func (l *claimer) takeChosen(config *sqlstore.LimitConfig, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
 	if _, err := l.limits(); err != nil {
 		return nil, err
 	}
@@ -23,7 +28,7 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 		return nil, err
 	}
 	if !claim.Solo && sqlstore.Tight(lanes, claim.Max) {
-		foreign, err := l.foreignLanes(claim, rules)
+		foreign, err := l.foreignLanes(claim, config)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +38,7 @@ func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim 
 	if err != nil {
 		return nil, err
 	}
-	if l.book.rated {
+	if l.limitCache.rated {
 		l.wakes.await(dispatch.NextToken(lanes, picks))
 	}
 	if len(picks) == 0 {
@@ -77,7 +82,7 @@ func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	for _, lane := range open {
 		if head := l.laneHeads.busy[lane.ID]; head != nil {
 			head.name = lane.LaneKey
-			l.govern(&head.Lane, lane)
+			l.addLimits(&head.Lane, lane)
 			lanes = append(lanes, &head.Lane)
 		}
 	}
@@ -86,7 +91,7 @@ func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 
 // foreignLanes returns the lanes with jobs that only other nodes can run. The claim
 // leaves to their jobs what limits entitle these to.
-func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
+func (l *claimer) foreignLanes(claim driver.Claim, config *sqlstore.LimitConfig) ([]*dispatch.Lane, error) {
 	nodes, err := l.allNodes()
 	if err != nil {
 		return nil, err
@@ -98,13 +103,13 @@ func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*di
 	var lanes []*dispatch.Lane
 	for _, lane := range l.lanes.Known() {
 		head := l.laneHeads.busy[lane.ID]
-		if head == nil || rules.Paused(lane.LaneKey) {
+		if head == nil || config.Paused(lane.LaneKey) {
 			continue
 		}
 		if others := otherNodes.Of(lane.LaneKey); others != nil {
 			foreign := head.Lane // a copy: to other claims it is not foreign
 			foreign.Keys, foreign.Others = slices.Clip(foreign.Keys), others
-			l.govern(&foreign, lane)
+			l.addLimits(&foreign, lane)
 			lanes = append(lanes, &foreign)
 		}
 	}
@@ -120,7 +125,7 @@ func (l *claimer) choose(lanes []*dispatch.Lane, claim driver.Claim) ([]dispatch
 
 // spend takes the tokens of the picks.
 func (l *claimer) spend(picks []dispatch.Pick) error {
-	if !l.book.rated {
+	if !l.limitCache.rated {
 		return nil
 	}
 	for limit, n := range dispatch.Spent(picks) {

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// govern puts a lane under its limits, and gives it the share of its tenant.
-func (l *claimer) govern(governed *dispatch.Lane, lane sqlstore.Lane) {
-	l.book.govern(governed, lane)
-	governed.Share = l.fair.Share(lane.LaneKey)
+// addLimits puts a lane under its limits, and gives it the share of its tenant.
+func (l *claimer) addLimits(limited *dispatch.Lane, lane sqlstore.Lane) {
+	l.limitCache.addLimits(limited, lane)
+	limited.Share = l.fair.Share(lane.LaneKey)
 }
 
 // noteShares records what tenants got of the starts that they share, and among which

@@ -28,7 +28,7 @@ func (l *claimer) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 		lane := byID[id]
 		if lane == nil {
 			lane = &dispatch.Lane{ID: id, All: true}
-			l.govern(lane, name)
+			l.addLimits(lane, name)
 			byID[id] = lane
 			lanes = append(lanes, lane)
 		}

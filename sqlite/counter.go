@@ -13,7 +13,7 @@ const (
 	workCounter   counter = "work"   // commits that made jobs ready
 	laterCounter  counter = "later"  // commits that scheduled jobs
 	cancelCounter counter = "cancel" // commits that asked running jobs to stop
-	rulesCounter  counter = "rules"  // changes of what is paused and limited
+	limitsCounter counter = "rules"  // changes of what is paused and limited
 	lanesCounter  counter = "lanes"  // changes of which lanes are in use
 
 	scheduleCounter counter = "schedule"

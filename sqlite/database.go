@@ -37,15 +37,15 @@ func (d database) ReadAll(ctx context.Context, verb string, f func(ctx context.C
 	return d.Read(ctx, verb, f)
 }
 
-// ChangeRules implements sqlstore.RuleChanges: claims are transactions of the same writer.
-func (d database) ChangeRules(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.RuleChange) error) error {
+// ChangeLimits implements sqlstore.LimitChanges: claims are transactions of the same writer.
+func (d database) ChangeLimits(ctx context.Context, verb string, f func(ctx context.Context, change sqlstore.LimitChange) error) error {
 	_, err := inTx(ctx, d.Store, verb, func(t *txn) (none, error) {
-		version, err := t.changeRules()
+		version, err := t.beginLimitChange()
 		if err != nil {
 			return none{}, err
 		}
 		t.wrote = false // a new version alone leaves nothing to undo if the change is refused
-		change := &ruleChange{DB: t.db(), t: t, version: version}
+		change := &limitChange{DB: t.db(), t: t, version: version}
 		if err := f(t.ctx, change); err != nil {
 			return none{}, err
 		}

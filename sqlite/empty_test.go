@@ -16,7 +16,7 @@ import (
 var lasting = regexp.MustCompile("^(sqlite_.*|fairlead_(migration|lane|secret|counter|server))$")
 
 // empty removes the rows of all other tables, and tells all stores that the
-// rules have changed.
+// limits have changed.
 func empty(s storetest.Store) error {
 	ctx := context.Background()
 	tx, err := s.(*sqlite.Store).DB().BeginTx(ctx, nil)

@@ -22,7 +22,7 @@ func (t *txn) extend(e *fairlead.Extension) (deadline int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	at, err := p.standing(t.now)
+	at, err := p.jobState(t.now)
 	if err != nil {
 		return 0, err
 	}

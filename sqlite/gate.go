@@ -87,14 +87,14 @@ func (t *txn) giveBackMany(list string) error {
 	return err
 }
 
-// widen notes the gates of a kind if a new limit has more places than the rules had so
+// widen notes the gates of a kind if a new limit has more places than the kind had so
 // far.
 func (t *txn) widen(limit fairlead.Limit) error {
 	if limit.Scope != fairlead.LimitKind {
 		return nil
 	}
-	rules, err := t.rules()
-	if err != nil || limit.PerKey <= rules.Places(limit.Name) {
+	config, err := t.config()
+	if err != nil || limit.PerKey <= config.Places(limit.Name) {
 		return err
 	}
 	_, err = t.noteGates(t.sql.BusyGates, limit.Name)
@@ -105,9 +105,9 @@ func (t *txn) widen(limit fairlead.Limit) error {
 const named = 5
 
 // gateOf returns the state of a parked job's gate.
-func (t *txn) gateOf(job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
+func (t *txn) gateOf(job *fairlead.Job, config *sqlstore.LimitConfig) (sqlstore.Gate, error) {
 	id, key := sqlstore.GateOf(job), keyOf(job)
-	gate := sqlstore.Gate{Places: rules.Places(job.Kind)}
+	gate := sqlstore.Gate{Places: config.Places(job.Kind)}
 	_, err := t.one(t.sql.GateState, []any{id, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
 	if err != nil {
 		return gate, err

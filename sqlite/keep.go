@@ -138,7 +138,7 @@ func (t *txn) expire(overdue []driver.Held) (moved int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		at, err := p.standing(t.now)
+		at, err := p.jobState(t.now)
 		if err != nil {
 			return 0, err
 		}

@@ -133,7 +133,7 @@ func (t *txn) readHeads() error {
 	})
 }
 
-// readOn reads the next jobs of a lane.
+// readMore reads the next jobs of a lane.
 func (t *txn) readOn(lane *dispatch.Lane, page int) error {
 	from := lane.From
 	if n := len(lane.Keys); n > 0 {

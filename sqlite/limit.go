@@ -23,9 +23,9 @@ func (s *Store) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) er
 
 func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairlead.Limit) error {
 	_, err := inTx(ctx, s, "set limit", func(t *txn) (none, error) {
-		quotas, err := t.quotas()
+		rows, err := t.limitRows()
 		if err == nil && seen != nil {
-			err = sqlstore.CheckSeenLimit(*seen, sqlstore.PlainQuotas(quotas))
+			err = sqlstore.CheckSeenLimit(*seen, sqlstore.PlainLimits(rows))
 		}
 		if err != nil {
 			return none{}, err
@@ -40,10 +40,10 @@ func (s *Store) setLimit(ctx context.Context, limit fairlead.Limit, seen *fairle
 		if err := t.widen(limit); err != nil {
 			return none{}, err
 		}
-		if _, err := t.changeRules(); err != nil {
+		if _, err := t.beginLimitChange(); err != nil {
 			return none{}, err
 		}
-		return none{}, t.putQuota(limit, 0)
+		return none{}, t.putLimit(limit, 0)
 	})
 	return err
 }
@@ -55,13 +55,13 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 		if err != nil {
 			return nil, err
 		}
-		quotas, err := t.quotas()
+		rows, err := t.limitRows()
 		if err != nil {
 			return nil, err
 		}
 		var uses []fairlead.LimitUse
-		for _, q := range quotas {
-			use := fairlead.LimitUse{Limit: q.Rule, MinRunning: q.Min}
+		for _, q := range rows {
+			use := fairlead.LimitUse{Limit: q.Limit, MinRunning: q.Min}
 			if limit := limits[q.ID]; limit != nil {
 				use.Running, use.Tokens = limit.Used, limit.Tokens
 			}
@@ -75,10 +75,10 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 // limits are all limits as they stand now, by id. They are the writer's own: the
 // next call changes them.
 func (t *txn) limits() (map[int32]*dispatch.Limit, error) {
-	if _, err := t.rules(); err != nil {
+	if _, err := t.config(); err != nil {
 		return nil, err
 	}
-	limits := t.book.limits
+	limits := t.limitCache.limits
 	if len(limits) == 0 {
 		return nil, nil
 	}
@@ -105,12 +105,12 @@ func (t *txn) limits() (map[int32]*dispatch.Limit, error) {
 // limitsOf are the limits of a lane of which the id is known.
 func (t *txn) limitsOf(id int32) (laneLimits, error) {
 	key, err := t.laneNamed(id)
-	return t.book.of(sqlstore.Lane{ID: id, LaneKey: key}), err
+	return t.limitCache.of(sqlstore.Lane{ID: id, LaneKey: key}), err
 }
 
 // refill finds out how many starts are saved up.
 func (t *txn) refill(limits map[int32]*dispatch.Limit) error {
-	if !t.book.rated {
+	if !t.limitCache.rated {
 		return nil
 	}
 	return t.each(t.sql.SavedStarts, nil, func(row sqlstore.Scanner) error {

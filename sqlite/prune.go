@@ -27,7 +27,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 		if _, err := t.exec(t.sql.PruneReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err
 		}
-		if _, err := t.exec(t.sql.PruneQuotas); err != nil {
+		if _, err := t.exec(t.sql.PruneLimits); err != nil {
 			return 0, err
 		}
 		return t.exec(t.sql.PruneNodes, t.now-forgetAfter.Microseconds())

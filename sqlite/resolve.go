@@ -29,7 +29,7 @@ func (t *txn) resolve(answer *fairlead.Settlement) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.standing(t.now)
+	at, err := p.jobState(t.now)
 	if err != nil {
 		return err
 	}
@@ -58,10 +58,10 @@ func (t *txn) resolve(answer *fairlead.Settlement) error {
 	return nil
 }
 
-// standing is how the job stands for those who tell something of it.
-func (p *placed) standing(now int64) (*verdict.Standing, error) {
+// jobState returns the state of the job that answers and extensions are checked against.
+func (p *placed) jobState(now int64) (*verdict.JobState, error) {
 	early, err := p.earlyAnswer()
-	return &verdict.Standing{
+	return &verdict.JobState{
 		ID: p.id, State: p.state, Fence: p.fence, Deadline: p.deadline, Now: now, Retry: sqlstore.RetryOf(p.retryAfter), Answer: early,
 		Reason: p.reason, Error: p.err, Output: p.output,
 	}, err

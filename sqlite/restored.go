@@ -17,7 +17,7 @@ const (
 // Restored records that the database was restored from a backup. It raises the counters of
 // fences and IDs above all values that were ever used. Transactions take IDs from the counter
 // when they need them, so other processes hold no reserved IDs that they would have to drop.
-// Other processes compare their cached lanes with the database. They also read the rules and
+// Other processes compare their cached lanes with the database. They also read the limits and
 // the ready jobs again, because the counters never return to an earlier value.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
@@ -44,7 +44,7 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 			return done, err
 		}
 		t.wakes.all, t.wakes.later, t.wakes.cancel = true, true, true
-		_, err = t.changeRules()
+		_, err = t.beginLimitChange()
 		return done, err
 	})
 }

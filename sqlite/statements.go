@@ -102,8 +102,8 @@ type statements struct {
 	DeleteMemos    string `sql:"delete_memos"`
 	DeleteKeys     string `sql:"delete_keys"`
 
-	PutQuota    string `sql:"put_quota"`
-	Quotas      string `sql:"quotas"`
+	PutLimit    string `sql:"put_limit"`
+	LimitRows   string `sql:"limit_rows"`
 	SavedStarts string `sql:"saved_starts"`
 	SetTokens   string `sql:"set_tokens"`
 	Ahead       string `sql:"ahead"`
@@ -183,7 +183,7 @@ type statements struct {
 
 	PruneOnce   string `sql:"prune_once"`
 	PruneAudit  string `sql:"prune_audit"`
-	PruneQuotas string `sql:"prune_quotas"`
+	PruneLimits string `sql:"prune_limits"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`

@@ -41,7 +41,7 @@ func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
 			}
 			return n
 		},
-		RulesVersion:    "select value from fairlead_counter where name = 'rules'",
-		SetRulesVersion: "update fairlead_counter set value = %d where name = 'rules'",
+		LimitsVersion:    "select value from fairlead_counter where name = 'rules'",
+		SetLimitsVersion: "update fairlead_counter set value = %d where name = 'rules'",
 	})
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// ruleChange is a change of the rules that is under way.
-type ruleChange struct {
+// limitChange is a change of the limits in progress.
+type limitChange struct {
 	sqlstore.DB
 	t       *txn
 	version int64
 }
 
-// Version implements sqlstore.RuleChange.
-func (c *ruleChange) Version() int64 { return c.version }
+// Version implements sqlstore.LimitChange.
+func (c *limitChange) Version() int64 { return c.version }
 
-// Family implements sqlstore.RuleChange.
-func (c *ruleChange) Family(_ context.Context, name, _ string) (sqlstore.Family, error) {
+// Family implements sqlstore.LimitChange.
+func (c *limitChange) Family(_ context.Context, name, _ string) (sqlstore.Family, error) {
 	return c.t.family(name)
 }
 
-// Adopt implements sqlstore.RuleChange: what jobs count against is found out by each claim.
-func (c *ruleChange) Adopt(string, string) {}
+// Adopt implements sqlstore.LimitChange: what jobs count against is found out by each claim.
+func (c *limitChange) Adopt(string, string) {}
 
-// PutQuota implements sqlstore.RuleChange.
-func (c *ruleChange) PutQuota(ctx context.Context, limit fairlead.Limit, least int, _ []string) error {
+// PutLimit implements sqlstore.LimitChange.
+func (c *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, least int, _ []string) error {
 	if err := c.Flush(ctx); err != nil {
 		return err
 	}
-	return c.t.putQuota(limit, least)
+	return c.t.putLimit(limit, least)
 }
 
 // family is what the other tenants have to say.
@@ -39,11 +39,11 @@ func (t *txn) family(except string) (sqlstore.Family, error) {
 	if err != nil {
 		return sqlstore.Family{}, err
 	}
-	quotas, err := t.quotas()
+	rows, err := t.limitRows()
 	if err != nil {
 		return sqlstore.Family{}, err
 	}
-	return sqlstore.NewFamily(parents, sqlstore.PlainQuotas(quotas), except), nil
+	return sqlstore.NewFamily(parents, sqlstore.PlainLimits(rows), except), nil
 }
 
 // enqueueBounded stores jobs unless a tenant has as many as it may.

@@ -28,7 +28,7 @@ type txn struct {
 	inserts    []string
 	lanes      *knownLanes
 	laneHeads  *laneHeads   // in transactions of the writer
-	book       *ruleBook    // in transactions of the writer
+	limitCache *limitCache  // in transactions of the writer
 	capped     *atomic.Bool // whether there are limits, as far as is known
 	fair       *sqlstore.Fair
 	now        int64

@@ -16,10 +16,10 @@ import (
 // writer is the one goroutine that writes. It runs all waiting functions in one
 // transaction, so that they share one flush of the disk.
 type writer struct {
-	store *Store
-	stmts *stmts
-	heads *laneHeads
-	book  ruleBook
+	store      *Store
+	stmts      *stmts
+	heads      *laneHeads
+	limitCache limitCache
 
 	mu     sync.Mutex
 	first  []*request // before all others
@@ -206,10 +206,10 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	}
 	defer end()
 	t := w.store.newTxn(context.Background(), newPrepared(tx, w.stmts))
-	t.laneHeads, t.book = w.heads, &w.book
+	t.laneHeads, t.limitCache = w.heads, &w.limitCache
 	defer func() {
 		if err != nil {
-			w.book.forget()
+			w.limitCache.forget()
 			w.heads.forget() // what they learned in this transaction was rolled back
 		}
 	}()

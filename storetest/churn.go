@@ -16,7 +16,7 @@ import (
 // enqueue, cancel, do housekeeping and read.
 type churn struct {
 	*fixture
-	ledger    *ledger
+	leases    *leaseTracker
 	total     int64        // number of jobs to enqueue
 	asked     atomic.Int64 // number of jobs passed to Enqueue
 	committed atomic.Int64 // number of jobs that Enqueue has acknowledged
@@ -32,7 +32,7 @@ const idle = 2 * time.Millisecond
 func testChurn(f *fixture) {
 	const workers, enqueuers = 16, 2
 	jobs := f.size(120, 2000, "runs the cluster for seconds")
-	c := &churn{fixture: f, ledger: newLedger(), total: int64(jobs), over: make(chan struct{})}
+	c := &churn{fixture: f, leases: newLeaseTracker(), total: int64(jobs), over: make(chan struct{})}
 	var once sync.Once
 	var failure error
 	c.stop = func(err error) {
@@ -65,12 +65,12 @@ func testChurn(f *fixture) {
 	hire(3, func(Store, *rand.Rand) error { return c.waitForTheEnd() })
 	everybody.Wait()
 	f.ok(failure)
-	for _, fault := range c.ledger.faults {
+	for _, fault := range c.leases.faults {
 		f.Error(fault)
 	}
 	tally := f.tally(fairlead.Filter{})
 	f.equal("the number of ended jobs", tally[fairlead.Succeeded]+tally[fairlead.Failed]+tally[fairlead.Cancelled], int64(jobs))
-	f.equal("the number of ends that workers were told of", int64(len(c.ledger.ended)), tally[fairlead.Succeeded]+tally[fairlead.Failed])
+	f.equal("the number of ends that workers were told of", int64(len(c.leases.ended)), tally[fairlead.Succeeded]+tally[fairlead.Failed])
 }
 
 // going reports whether there is work left.
@@ -115,12 +115,12 @@ func (c *churn) work(store Store, random *rand.Rand) error {
 			if err != nil {
 				return err
 			}
-			c.ledger.lease(jobs)
+			c.leases.lease(jobs)
 			if len(jobs) == 0 {
 				<-time.After(idle)
 			}
 			if len(jobs) > 0 && random.IntN(12) == 0 {
-				c.ledger.part(jobs)
+				c.leases.part(jobs)
 				break // the node dies while it holds the jobs
 			}
 			if err := c.SettleAll(store, random, jobs); err != nil {
@@ -149,7 +149,7 @@ func (c *churn) SettleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) 
 			settlements[i] = to(fairlead.Succeed, job)
 		}
 	}
-	c.ledger.part(jobs)
+	c.leases.part(jobs)
 	settled, err := SettleAll(c.ctx(), store, settlements)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (c *churn) SettleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) 
 		case answer == lost:
 			return fmt.Errorf("job %d was lost by a node that lives", jobs[i].ID)
 		case answer == asAsked && (move == fairlead.Succeed || move == fairlead.Fail):
-			c.ledger.end(jobs[i].ID)
+			c.leases.end(jobs[i].ID)
 		}
 	}
 	return nil

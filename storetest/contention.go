@@ -143,21 +143,21 @@ func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *ran
 	return err
 }
 
-// ledger tracks all leases while many workers run.
-type ledger struct {
+// leaseTracker tracks all leases while many workers run.
+type leaseTracker struct {
 	mu     sync.Mutex
 	fences map[int64]int64 // largest fence of each job
-	held   map[int64]bool  // jobs whose lease a worker believes to hold
+	held   map[int64]bool  // jobs whose lease a worker holds, as far as it knows
 	ended  map[int64]int   // how often a job was acknowledged as ended by its handler
 	faults []string
 }
 
-func newLedger() *ledger {
-	return &ledger{fences: map[int64]int64{}, held: map[int64]bool{}, ended: map[int64]int{}}
+func newLeaseTracker() *leaseTracker {
+	return &leaseTracker{fences: map[int64]int64{}, held: map[int64]bool{}, ended: map[int64]int{}}
 }
 
 // lease records the result of a claim.
-func (l *ledger) lease(jobs []*fairlead.Job) {
+func (l *leaseTracker) lease(jobs []*fairlead.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, job := range jobs {
@@ -175,7 +175,7 @@ func (l *ledger) lease(jobs []*fairlead.Job) {
 
 // part records that leases are about to end, because a settlement is being sent or a node
 // is about to leave.
-func (l *ledger) part(jobs []*fairlead.Job) {
+func (l *leaseTracker) part(jobs []*fairlead.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, job := range jobs {
@@ -184,7 +184,7 @@ func (l *ledger) part(jobs []*fairlead.Job) {
 }
 
 // end records that the store acknowledged the end of a job.
-func (l *ledger) end(id int64) {
+func (l *leaseTracker) end(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended[id]++; l.ended[id] > 1 {
@@ -192,6 +192,6 @@ func (l *ledger) end(id int64) {
 	}
 }
 
-func (l *ledger) fault(format string, args ...any) {
+func (l *leaseTracker) fault(format string, args ...any) {
 	l.faults = append(l.faults, fmt.Sprintf(format, args...))
 }

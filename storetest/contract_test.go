@@ -31,7 +31,7 @@ func TestReadingTheContractTwiceListsTheSameClauses(t *testing.T) {
 
 func TestEveryChunkHasChapters(t *testing.T) {
 	for chunk := Enqueuing; chunk <= PlanModelling; chunk++ {
-		if len(chaptersOf([]Chunk{chunk})) == 0 {
+		if len(chaptersOf([]Section{chunk})) == 0 {
 			t.Errorf("no chapter belongs to chunk %d", chunk)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// testHeldLimits covers changes of the rules while a caller's transaction has locked a
+// testHeldLimits covers changes of the limits while a caller's transaction has locked a
 // running or waiting job: they neither fail nor wait for the transaction, and claims
 // continue.
 func testHeldLimits(c *chapter) {

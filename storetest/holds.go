@@ -34,8 +34,8 @@ func (f *fixture) watch(w *hold.Witness, looks, idle int, nodes ...fairlead.Node
 
 // wantNoLooks fails if there was a look, because no method can remove the record of a look.
 func (f *fixture) wantNoLooks() error {
-	standing, err := f.store.HoldLook(f.ctx())
-	if err == nil && standing.Version != 0 {
+	state, err := f.store.HoldLook(f.ctx())
+	if err == nil && state.Version != 0 {
 		err = errors.New("there was a look at what waits")
 	}
 	return err
@@ -67,9 +67,9 @@ func (f *fixture) holds(filter hold.Filter) []hold.Hold {
 // keep stores the findings of a look after the last one.
 func (f *fixture) keep(found hold.Found) bool {
 	f.Helper()
-	standing, err := f.store.HoldLook(f.ctx())
+	state, err := f.store.HoldLook(f.ctx())
 	f.ok(err)
-	found.Version, found.Next, found.Now = standing.Version, standing.Version+1, standing.Now
+	found.Version, found.Next, found.Now = state.Version, state.Version+1, state.Now
 	kept, err := f.store.KeepHolds(f.ctx(), found)
 	f.ok(err)
 	return kept
@@ -163,9 +163,9 @@ func testKeptHolds(c *chapter) {
 		open, err := f.store.OpenHolds(f.ctx())
 		f.ok(err)
 		f.equal("those that last", open, []hold.Hold{whole})
-		standing, err := f.store.HoldLook(f.ctx())
+		state, err := f.store.HoldLook(f.ctx())
 		f.ok(err)
-		f.equal("how looks stand", standing, hold.Standing{Version: 1, At: from, Due: from.Add(time.Minute), Since: from, LastID: 2, Now: from})
+		f.equal("how looks stand", state, hold.LookState{Version: 1, At: from, Due: from.Add(time.Minute), Since: from, LastID: 2, Now: from})
 	})
 	c.test("a look that another has overtaken keeps nothing", func(f *fixture) {
 		f.equal("the first", f.keep(hold.Found{Begun: []hold.Hold{slow(1, f.now(), time.Time{})}}), true)
@@ -246,9 +246,9 @@ func testKeptHolds(c *chapter) {
 			f.equal("how many were removed", removed, want)
 		}
 		f.equal("what is left", f.holds(hold.Filter{}), []hold.Hold{slow(3, first, first.Add(time.Hour)), slow(4, first, time.Time{})})
-		standing, err := f.store.HoldLook(f.ctx())
+		state, err := f.store.HoldLook(f.ctx())
 		f.ok(err)
-		f.equal("since when all are kept", standing.Since, first.Add(30*time.Minute))
+		f.equal("since when all are kept", state.Since, first.Add(30*time.Minute))
 		_, err = f.store.PruneHolds(f.ctx(), fairlead.Forever, 100, 10)
 		f.ok(err)
 		f.equal("what is left when all is kept", len(f.holds(hold.Filter{})), 2)
@@ -263,8 +263,8 @@ func testKeptHolds(c *chapter) {
 		f.ok(err)
 		f.equal("how many were removed", removed, 2)
 		f.equal("what is left", f.holds(hold.Filter{}), []hold.Hold{slow(1, first, first.Add(3*time.Second)), slow(3, first, time.Time{})})
-		standing, err := f.store.HoldLook(f.ctx())
+		state, err := f.store.HoldLook(f.ctx())
 		f.ok(err)
-		f.equal("since when all are kept", standing.Since, first.Add(2*time.Second))
+		f.equal("since when all are kept", state.Since, first.Add(2*time.Second))
 	})
 }

@@ -80,7 +80,7 @@ func testClaimersWithoutLease(c *chapter) {
 				}
 				f.enqueue(append(many(2, inQueue("one")), many(2, inQueue("two"))...)...)
 				claim := driver.Claim{Node: f.join(), Scope: &driver.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 1}
-				f.equal("what a live node claims before", len(f.claimAs(claim)), 1) // so that the store knows the rules
+				f.equal("what a live node claims before", len(f.claimAs(claim)), 1) // so that the store knows the limits
 				ctx, node := claimer.node(f)
 				claim.Node, claim.Max = node, 3
 				_, err := f.store.Claim(ctx, claim)

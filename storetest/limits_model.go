@@ -19,17 +19,17 @@ type limitsModel struct {
 	ready   []*fairlead.Job
 	held    map[int64]*fairlead.Job // running and waiting
 	waiting map[int64]bool
-	rules   map[ruledScope]*rule
+	limits  map[limitScope]*modelLimit
 	parents map[string]string
 }
 
-type ruledScope struct {
+type limitScope struct {
 	scope fairlead.LimitScope
 	name  string
 }
 
-// rule is a limit with the saved-up tokens of its rate.
-type rule struct {
+// modelLimit is a limit with the saved-up tokens of its rate.
+type modelLimit struct {
 	fairlead.Limit
 	least  int
 	tokens float64
@@ -45,7 +45,7 @@ func testLimitsModel(c *chapter) {
 	c.play(5, func(f *fixture, rt *rapid.T) {
 		m := &limitsModel{
 			fixture: f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
-			rules: map[ruledScope]*rule{}, parents: map[string]string{},
+			limits: map[limitScope]*modelLimit{}, parents: map[string]string{},
 		}
 		m.nodes = []fairlead.NodeID{f.join(), f.join()}
 		rt.Repeat(rapid.StateMachineActions(m))
@@ -58,11 +58,11 @@ func (m *limitsModel) Check(*rapid.T) {
 	m.wantNoDrift()
 	limits, err := m.store.Limits(m.ctx())
 	m.ok(err)
-	got, want := map[ruledScope]int{}, map[ruledScope]int{}
+	got, want := map[limitScope]int{}, map[limitScope]int{}
 	for _, l := range limits {
-		got[ruledScope{l.Scope, l.Name}] = l.Running
+		got[limitScope{l.Scope, l.Name}] = l.Running
 	}
-	for at := range m.rules {
+	for at := range m.limits {
 		want[at] = 0
 	}
 	for _, job := range m.held {
@@ -74,16 +74,16 @@ func (m *limitsModel) Check(*rapid.T) {
 }
 
 // under returns the limits that apply to a job.
-func (m *limitsModel) under(job *fairlead.Job) []ruledScope {
-	var under []ruledScope
-	for _, at := range []ruledScope{
+func (m *limitsModel) under(job *fairlead.Job) []limitScope {
+	var under []limitScope
+	for _, at := range []limitScope{
 		{fairlead.LimitGlobal, ""},
 		{fairlead.LimitQueue, job.Queue},
 		{fairlead.LimitKind, job.Kind},
 		{fairlead.LimitTenant, job.Tenant},
 		{fairlead.LimitTenant, m.parents[job.Tenant]},
 	} {
-		if _, set := m.rules[at]; set {
+		if _, set := m.limits[at]; set {
 			under = append(under, at)
 		}
 	}
@@ -117,7 +117,7 @@ func (m *limitsModel) Claim(rt *rapid.T) {
 
 // choose returns the jobs that a claim must take, in order.
 func (m *limitsModel) choose(most int) []*fairlead.Job {
-	used := map[ruledScope]int{}
+	used := map[limitScope]int{}
 	for _, job := range m.held {
 		for _, at := range m.under(job) {
 			used[at]++
@@ -129,11 +129,11 @@ func (m *limitsModel) choose(most int) []*fairlead.Job {
 		for _, job := range inTurn(m.ready) {
 			may := len(chosen) < most && !taken[job.ID]
 			for _, at := range m.under(job) {
-				r := m.rules[at]
+				r := m.limits[at]
 				may = may && (r.MaxRunning == 0 || used[at] < r.MaxRunning) && (r.Rate == 0 || r.tokens >= 1)
 			}
-			if own, set := m.rules[ruledScope{fairlead.LimitTenant, job.Tenant}]; promised {
-				may = may && set && used[ruledScope{fairlead.LimitTenant, job.Tenant}] < own.least
+			if own, set := m.limits[limitScope{fairlead.LimitTenant, job.Tenant}]; promised {
+				may = may && set && used[limitScope{fairlead.LimitTenant, job.Tenant}] < own.least
 			}
 			if !may {
 				continue
@@ -142,7 +142,7 @@ func (m *limitsModel) choose(most int) []*fairlead.Job {
 			chosen = append(chosen, job)
 			for _, at := range m.under(job) {
 				used[at]++
-				m.rules[at].tokens--
+				m.limits[at].tokens--
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func (m *limitsModel) Crash(rt *rapid.T) {
 func (m *limitsModel) Time(rt *rapid.T) {
 	elapsed := seconds(rt, 1, 5, "elapsed")
 	m.Advance(elapsed)
-	for _, r := range m.rules {
+	for _, r := range m.limits {
 		if r.Rate > 0 {
 			r.tokens = min(float64(r.Burst), r.tokens+elapsed.Seconds()*r.Rate)
 		}
@@ -222,7 +222,7 @@ func (m *limitsModel) Time(rt *rapid.T) {
 
 // Limit sets or removes a limit other than a tenant's.
 func (m *limitsModel) Limit(rt *rapid.T) {
-	at := rapid.SampledFrom([]ruledScope{{fairlead.LimitGlobal, ""}, {fairlead.LimitQueue, "q"}, {fairlead.LimitKind, kind}}).Draw(rt, "scope")
+	at := rapid.SampledFrom([]limitScope{{fairlead.LimitGlobal, ""}, {fairlead.LimitQueue, "q"}, {fairlead.LimitKind, kind}}).Draw(rt, "scope")
 	limit := m.drawLimit(rt, at)
 	if err := m.tryLimit(limit); err != nil {
 		m.wantErr(err, fairlead.ErrInvalid) // the limit is less than the minimums
@@ -234,7 +234,7 @@ func (m *limitsModel) Limit(rt *rapid.T) {
 // Declare declares a tenant again.
 func (m *limitsModel) Declare(rt *rapid.T) {
 	name := rapid.SampledFrom(modelTenants).Draw(rt, "tenant")
-	limit := m.drawLimit(rt, ruledScope{fairlead.LimitTenant, name})
+	limit := m.drawLimit(rt, limitScope{fairlead.LimitTenant, name})
 	tenant := fairlead.Tenant{Name: name, MaxRunning: limit.MaxRunning, Rate: limit.Rate, Burst: limit.Burst}
 	if limit.MaxRunning > 0 {
 		tenant.MinRunning = rapid.IntRange(0, limit.MaxRunning).Draw(rt, "min")
@@ -260,10 +260,10 @@ func (m *limitsModel) Undeclare(rt *rapid.T) {
 		return // the tenant is a parent, or not declared
 	}
 	delete(m.parents, name)
-	delete(m.rules, ruledScope{fairlead.LimitTenant, name})
+	delete(m.limits, limitScope{fairlead.LimitTenant, name})
 }
 
-func (m *limitsModel) drawLimit(rt *rapid.T, at ruledScope) fairlead.Limit {
+func (m *limitsModel) drawLimit(rt *rapid.T, at limitScope) fairlead.Limit {
 	limit := fairlead.Limit{Scope: at.scope, Name: at.name, MaxRunning: rapid.IntRange(0, 4).Draw(rt, "cap")}
 	if rapid.IntRange(0, 3).Draw(rt, "rated") == 0 {
 		limit.Rate, limit.Burst = 1, rapid.IntRange(1, 3).Draw(rt, "burst")
@@ -273,16 +273,16 @@ func (m *limitsModel) drawLimit(rt *rapid.T, at ruledScope) fairlead.Limit {
 
 // set updates the model of a limit.
 func (m *limitsModel) set(limit fairlead.Limit, least int) {
-	at := ruledScope{limit.Scope, limit.Name}
+	at := limitScope{limit.Scope, limit.Name}
 	if limit.MaxRunning == 0 && limit.Rate == 0 && least == 0 {
-		delete(m.rules, at)
+		delete(m.limits, at)
 		return
 	}
-	next := &rule{Limit: limit, least: least, tokens: float64(limit.Burst)}
-	if before, set := m.rules[at]; set && before.Rate == limit.Rate && before.Burst == limit.Burst {
+	next := &modelLimit{Limit: limit, least: least, tokens: float64(limit.Burst)}
+	if before, set := m.limits[at]; set && before.Rate == limit.Rate && before.Burst == limit.Burst {
 		next.tokens = before.tokens
 	}
-	m.rules[at] = next
+	m.limits[at] = next
 }
 
 // left updates the model after a job has freed its slot.

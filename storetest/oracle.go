@@ -250,7 +250,7 @@ func (o *oracle) resolve(given fairlead.Settlement) error {
 	if err != nil {
 		return err
 	}
-	at := verdict.Standing{
+	at := verdict.JobState{
 		ID: r.ID, State: r.State, Deadline: r.Deadline.UnixMicro(), Now: o.now.UnixMicro(), Retry: r.retry, Answer: r.answer,
 		Reason: r.Reason, Error: r.Error, Output: r.Output,
 	}

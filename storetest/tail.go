@@ -17,7 +17,7 @@ type Behind struct {
 	Exec  func(t testing.TB, sql string)
 	Count func(t testing.TB, sql string) int64 // returns the number that a query selects
 
-	RulesVersion, SetRulesVersion string // SQL that reads the version of the rules, and SQL that sets it to %d
+	LimitsVersion, SetLimitsVersion string // SQL that reads the version of the limits, and SQL that sets it to %d
 }
 
 // RunTail checks that nothing that a store has cached outlives the data in the database:

@@ -91,16 +91,16 @@ func (b *tail) testCounters(t *testing.T) {
 			f.Fatalf("the fence %d follows %d", second.Fence, done.Fence)
 		}
 	})
-	b.test(t, "a version of the rules that was lost is not reached again with other contents", func(f *fixture, b *tail) {
+	b.test(t, "a version of the limits that was lost is not reached again with other contents", func(f *fixture, b *tail) {
 		node, g := f.join(), f.another()
 		f.enqueue(with(ofKind("open")), with(ofKind("shut")))
 		scope := everything("open", "shut")
-		version := b.count("%s", b.RulesVersion)
+		version := b.count("%s", b.LimitsVersion)
 		f.ok(f.store.Pause(f.ctx(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "open"}))
 		f.ok(f.store.Pause(f.ctx(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "shut"}))
 		f.wantClaim(node, scope)
 		b.exec("delete from fairlead_pause")
-		b.exec(b.SetRulesVersion, version)
+		b.exec(b.SetLimitsVersion, version)
 		f.ok(g.store.Pause(f.ctx(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "other"}))
 		f.ok(g.store.Pause(f.ctx(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "shut"}))
 		f.equal("kinds of what was claimed", kindsOf(f.claimAs(driver.Claim{Node: node, Scope: scope, Max: 10})), map[string]int{"open": 1})

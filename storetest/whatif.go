@@ -44,8 +44,8 @@ func startIDs(outlook fairlead.Outlook) []int64 {
 	return list
 }
 
-// ruled contains everything that WhatIf must leave unchanged.
-type ruled struct {
+// settings contains everything that WhatIf must leave unchanged.
+type settings struct {
 	Limits  []fairlead.LimitUse
 	Tenants []fairlead.Tenant
 	Pauses  []fairlead.Pause
@@ -53,7 +53,7 @@ type ruled struct {
 	Tally   map[fairlead.State]int64
 }
 
-func (f *fixture) ruled() (all ruled) {
+func (f *fixture) settings() (all settings) {
 	f.Helper()
 	var err error
 	all.Limits, err = f.store.Limits(f.ctx())
@@ -75,12 +75,12 @@ func testWhatIf(c *chapter) {
 		f.enqueue(many(30, forTenant("small"))...)
 		f.enqueue(many(30, forTenant("large"))...)
 		f.claim(node, 7)
-		before := f.ruled()
+		before := f.settings()
 		want := startIDs(f.whatIf(fairlead.WhatIf{Slots: 12}).Before)
 		small.MaxRunning, small.Rate, small.Paused = 2, 0.5, true
 		f.whatIf(ifTenants(small, fairlead.Tenant{Name: "new", MinRunning: 1}))
 		f.whatIf(ifLimits(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1}, fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, Rate: 1}))
-		f.equal("what there is", f.ruled(), before)
+		f.equal("what there is", f.settings(), before)
 		f.wantNoDrift()
 		got := map[int64]bool{}
 		for _, job := range f.claim(node, 12) {

@@ -34,8 +34,8 @@ func whatIfSeeds() uint64 {
 	return usual
 }
 
-// ruledWorld contains random tenants, limits and jobs.
-type ruledWorld struct {
+// limitedWorld contains random tenants, limits and jobs.
+type limitedWorld struct {
 	*fixture
 	lot     *rand.Rand
 	node    fairlead.NodeID
@@ -47,7 +47,7 @@ type ruledWorld struct {
 // With even seeds a claim takes several jobs: it returns them by their keys, regardless of
 // the order in which it chose them, and they must be the ones predicted next.
 func testWhatIfHappens(f *fixture, seed uint64) {
-	w := &ruledWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 32))}
+	w := &limitedWorld{fixture: f, lot: rand.New(rand.NewPCG(seed, 32))}
 	w.node = f.joinKnowing(10, "a", "b")
 	w.declareAll()
 	w.limitSome()
@@ -71,15 +71,15 @@ func testWhatIfHappens(f *fixture, seed uint64) {
 	f.equal("what starts beyond that", len(w.claim(question.Slots-len(want))), 0)
 }
 
-func (w *ruledWorld) claim(most int) []*fairlead.Job {
+func (w *limitedWorld) claim(most int) []*fairlead.Job {
 	return w.claimAs(driver.Claim{Node: w.node, Scope: everything("a", "b"), Max: most})
 }
 
 // oneIn returns true once in n times.
-func (w *ruledWorld) oneIn(n int) bool { return w.lot.IntN(n) == 0 }
+func (w *limitedWorld) oneIn(n int) bool { return w.lot.IntN(n) == 0 }
 
 // declareAll declares tenants, some with the first one as parent; it leaves out the last.
-func (w *ruledWorld) declareAll() {
+func (w *limitedWorld) declareAll() {
 	for i := range 5 {
 		tenant := fairlead.Tenant{Name: fmt.Sprint("t", i)}
 		if i == 1 || i == 2 {
@@ -91,7 +91,7 @@ func (w *ruledWorld) declareAll() {
 }
 
 // bound sets random limits of a tenant.
-func (w *ruledWorld) bound(t *fairlead.Tenant) {
+func (w *limitedWorld) bound(t *fairlead.Tenant) {
 	t.MaxRunning, t.MinRunning, t.Rate, t.Burst = 0, 0, 0, 0
 	t.Weight, t.Paused = w.lot.IntN(4), w.oneIn(10)
 	if w.oneIn(2) {
@@ -106,7 +106,7 @@ func (w *ruledWorld) bound(t *fairlead.Tenant) {
 }
 
 // drawLimit returns a random limit of a scope.
-func (w *ruledWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.Limit {
+func (w *limitedWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.Limit {
 	limit := fairlead.Limit{Scope: scope, Name: name}
 	if w.oneIn(2) {
 		limit.MaxRunning = 20 + w.lot.IntN(50)
@@ -121,14 +121,14 @@ func (w *ruledWorld) drawLimit(scope fairlead.LimitScope, name string) fairlead.
 }
 
 // scopes returns all scopes that can have limits.
-func (w *ruledWorld) scopes() []fairlead.Limit {
+func (w *limitedWorld) scopes() []fairlead.Limit {
 	return []fairlead.Limit{
 		{Scope: fairlead.LimitGlobal}, {Scope: fairlead.LimitQueue, Name: "q0"}, {Scope: fairlead.LimitQueue, Name: "q1"},
 		{Scope: fairlead.LimitKind, Name: "a"}, {Scope: fairlead.LimitKind, Name: "b"},
 	}
 }
 
-func (w *ruledWorld) limitSome() {
+func (w *limitedWorld) limitSome() {
 	for _, of := range w.scopes() {
 		if w.oneIn(2) {
 			w.limit(w.drawLimit(of.Scope, of.Name))
@@ -138,7 +138,7 @@ func (w *ruledWorld) limitSome() {
 
 // fill enqueues jobs of several lanes; some are not served by any node, some are parked,
 // some are not due.
-func (w *ruledWorld) fill() {
+func (w *limitedWorld) fill() {
 	var jobs []*fairlead.Job
 	for range 60 + w.lot.IntN(150) {
 		job := with(ofKind([]string{"a", "a", "b", "c"}[w.lot.IntN(4)]), inQueue(fmt.Sprint("q", w.lot.IntN(2))), forTenant(fmt.Sprint("t", w.lot.IntN(6))),
@@ -155,7 +155,7 @@ func (w *ruledWorld) fill() {
 }
 
 // start claims some of the jobs; some of these end, some wait for an answer, others run.
-func (w *ruledWorld) start() {
+func (w *limitedWorld) start() {
 	for range w.lot.IntN(4) {
 		for _, job := range w.claim(w.lot.IntN(12)) {
 			switch w.lot.IntN(4) {
@@ -169,7 +169,7 @@ func (w *ruledWorld) start() {
 	}
 }
 
-func (w *ruledWorld) pauseSome() {
+func (w *limitedWorld) pauseSome() {
 	for _, pause := range []fairlead.Pause{{Scope: fairlead.PauseQueue, Name: "q1"}, {Scope: fairlead.PauseKind, Name: "b"}, {Scope: fairlead.PauseTenant, Name: "t5"}} {
 		if w.oneIn(8) {
 			w.pause(pause)
@@ -178,7 +178,7 @@ func (w *ruledWorld) pauseSome() {
 }
 
 // changes returns random changes that can be saved one after the other.
-func (w *ruledWorld) changes() (changes []fairlead.RuleChange) {
+func (w *limitedWorld) changes() (changes []fairlead.RuleChange) {
 	for range w.lot.IntN(3) {
 		if w.oneIn(2) {
 			of := w.scopes()[w.lot.IntN(len(w.scopes()))]
@@ -202,7 +202,7 @@ func (w *ruledWorld) changes() (changes []fairlead.RuleChange) {
 }
 
 // save makes the changes.
-func (w *ruledWorld) save(changes []fairlead.RuleChange) {
+func (w *limitedWorld) save(changes []fairlead.RuleChange) {
 	for _, change := range changes {
 		if change.Limit != nil {
 			w.limit(*change.Limit)

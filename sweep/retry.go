@@ -53,5 +53,5 @@ func notFailed(unknown []int64) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// standing is how many items failed and are not tried again.
-func (s *Shard) standing() int64 { return s.Abandoned - s.Again }
+// failedItems returns the number of failed items that do not wait for a retry.
+func (s *Shard) failedItems() int64 { return s.Abandoned - s.Again }

@@ -30,8 +30,14 @@ type steering struct {
 	states []fairlead.State // of their jobs
 }
 
-// steer acts upon a sweep and does what follows from it. If the sweep stops, jobs of
-// shards that were not begun are cancelled: they would only begin in order to stop.
+// steer runs act on a sweep and then does what follows from the sweep's new state. If the sweep
+// stops, steer cancels the jobs of shards that have not started: they would only start in
+// order to stop.
+//
+// Each cancellation is a transaction of its own, after the one that stops the sweep: no
+// transaction holds the sweep's lock while it waits for a job. Between the two a node may
+// start such a job. Its run then sees that the sweep is stopping, and ends. Finally, another
+// transaction records the sweep as stopped if no job is left.
 func steer(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, error) {
 	after, idle, err := steerOnce(ctx, store, id, wait, by, act)
 	if err != nil || len(idle) == 0 {
@@ -47,11 +53,11 @@ func steer(ctx context.Context, store Store, id int64, wait bool, by string, act
 	return then, err
 }
 
-// leaveIt does nothing to a sweep but what follows from how it stands.
+// leaveIt changes nothing, so that steer does only what follows from the sweep's state.
 func leaveIt(context.Context, *steering) error { return nil }
 
-// steerOnce is one transaction of steer. It returns which jobs are idle though the sweep
-// stops.
+// steerOnce is one transaction of steer. It returns the jobs that have not started although
+// the sweep is stopping.
 func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, []int64, error) {
 	var after Sweep
 	var idle []int64
@@ -133,7 +139,10 @@ func (s *steering) allEnded() bool {
 	return s.Cut
 }
 
-// follow does what follows from how the sweep stands by now, without being asked.
+// follow does what the current state of the sweep requires without being asked. It first
+// checks whether a running sweep must stop, because that decides what follows: a sweep that
+// waits asks the business system, one without unfinished shards finishes, one that is
+// stopping is stopped when no job is left, and a running one divides its rate among its shards.
 func (s *steering) follow(ctx context.Context) error {
 	s.by = ""
 	if s.State == Running && !s.allEnded() {
@@ -165,7 +174,7 @@ func (s *steering) judge(ctx context.Context) error {
 	var missing []int
 	for i := range s.shards {
 		sh := &s.shards[i]
-		done, abandoned = done+sh.Done, abandoned+sh.standing()
+		done, abandoned = done+sh.Done, abandoned+sh.failedItems()
 		if sh.Ended || s.live(i) {
 			continue
 		}
@@ -225,7 +234,7 @@ func (s *steering) begin(ctx context.Context, action, note string) error {
 	s.Run++
 	s.Forgiven, s.Earlier, s.Lately, s.Silent = 0, 0, nil, nil
 	for i := range s.shards {
-		s.Forgiven += s.shards[i].standing()
+		s.Forgiven += s.shards[i].failedItems()
 		s.Earlier += s.shards[i].Done
 	}
 	if s.Gate.BeforeRun != "" {

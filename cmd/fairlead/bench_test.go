@@ -45,8 +45,8 @@ func TestBenchMeasuresANodeThatRecordsNoHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if standing, err := store.HoldLook(t.Context()); err != nil || standing.Version != 0 {
-		t.Errorf("it looked: %+v, %v", standing, err)
+	if state, err := store.HoldLook(t.Context()); err != nil || state.Version != 0 {
+		t.Errorf("it looked: %+v, %v", state, err)
 	}
 	if _, errs := typed(t, exitUsage, "bench", "sustained", "--db", db, "--hold-retention", "none"); !strings.Contains(errs, "or off") {
 		t.Errorf("got %s", errs)

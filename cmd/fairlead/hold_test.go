@@ -60,11 +60,11 @@ func (w *holdWorld) until(what string, holds func() bool) {
 	}
 }
 
-func (w *holdWorld) standing() hold.Standing {
+func (w *holdWorld) state() hold.LookState {
 	w.Helper()
-	standing, err := w.store.HoldLook(w.Context())
+	state, err := w.store.HoldLook(w.Context())
 	w.ok(err)
-	return standing
+	return state
 }
 
 func (w *holdWorld) history() []hold.Stretch {
@@ -80,10 +80,10 @@ func (w *holdWorld) history() []hold.Stretch {
 // brings does something and waits until the job waits for a cause, and then for it alone.
 func (w *holdWorld) brings(code fairlead.ObstacleCode, do func()) {
 	w.Helper()
-	step := scriptedCause{code: code, earliest: w.standing().At}
+	step := scriptedCause{code: code, earliest: w.state().At}
 	do()
 	w.until("it is "+string(code), func() bool {
-		looked := w.standing().At
+		looked := w.state().At
 		stretches := w.history()
 		if len(stretches) == 0 || !waitsFor(stretches[len(stretches)-1], code) {
 			return false
@@ -92,7 +92,7 @@ func (w *holdWorld) brings(code fairlead.ObstacleCode, do func()) {
 		// since the last one.
 		return code != fairlead.InLine || !stretches[len(stretches)-1].From.After(looked)
 	})
-	step.latest = w.standing().Now
+	step.latest = w.state().Now
 	w.until("it is "+string(code)+" alone", func() bool {
 		stretches := w.history()
 		return len(stretches[len(stretches)-1].Causes) == 1
@@ -222,7 +222,7 @@ func TestTheHistoryOfAJobIsWhatHappenedThoughItsWitnessWasKilled(t *testing.T) {
 			w := newHoldWorld(t, database(t))
 			ctx := t.Context()
 			first := startProcess(t, w.args...)
-			w.until("a node has looked", func() bool { return w.standing().Version != 0 })
+			w.until("a node has looked", func() bool { return w.state().Version != 0 })
 			stop := w.node(func(*fairlead.Job) {})
 			w.awaitState(w.enqueue(&fairlead.Job{Kind: "long"}), fairlead.Running)
 

@@ -42,8 +42,8 @@ var customers = []struct {
 	{fairlead.Tenant{Name: "free", Weight: 1, Rate: 5, Burst: 1}, 8}, // five starts per second, however many slots are free
 }
 
-// Desk records each tenant's job starts, concurrent jobs and last finish time.
-type Desk struct {
+// Stats records each tenant's job starts, concurrent jobs and last finish time.
+type Stats struct {
 	mu      sync.Mutex
 	began   time.Time
 	starts  []string // tenants in order of their starts
@@ -53,7 +53,7 @@ type Desk struct {
 }
 
 // work handles a job by taking a slot for a moment.
-func (d *Desk) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
+func (d *Stats) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
 	d.count(job.Tenant, 1)
 	defer d.count(job.Tenant, -1)
 	select {
@@ -64,7 +64,7 @@ func (d *Desk) work(ctx context.Context, job *fairlead.Job, _ struct{}) error {
 	}
 }
 
-func (d *Desk) count(tenant string, n int) {
+func (d *Stats) count(tenant string, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n > 0 {
@@ -78,15 +78,15 @@ func (d *Desk) count(tenant string, n int) {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	desk, err := run(ctx, "saas.db")
+	stats, err := run(ctx, "saas.db")
 	if err != nil {
 		log.Fatal(err)
 	}
-	desk.print(os.Stdout)
+	stats.print(os.Stdout)
 }
 
 // run declares the tenants, enqueues their jobs and runs a node until all jobs are done.
-func run(ctx context.Context, file string) (desk *Desk, err error) {
+func run(ctx context.Context, file string) (stats *Stats, err error) {
 	store, err := sqlite.Open(ctx, file)
 	if err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 	if err := client.Enqueue(ctx, jobs...); err != nil {
 		return nil, err
 	}
-	desk = &Desk{began: time.Now(), running: map[string]int{}, most: map[string]int{}, last: map[string]time.Duration{}}
+	stats = &Stats{began: time.Now(), running: map[string]int{}, most: map[string]int{}, last: map[string]time.Duration{}}
 	mux := fairlead.NewMux()
-	Render.Handle(mux, desk.work)
+	Render.Handle(mux, stats.work)
 	running, stopNode := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	// Jobs claimed ahead would count against caps, so the node claims only for free slots.
@@ -123,11 +123,11 @@ func run(ctx context.Context, file string) (desk *Desk, err error) {
 		}
 	}
 	stopNode()
-	return desk, errors.Join(err, <-ended)
+	return stats, errors.Join(err, <-ended)
 }
 
 // print prints the starts by tenant.
-func (d *Desk) print(out io.Writer) {
+func (d *Stats) print(out io.Writer) {
 	const first = 200
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "tenant\tjobs\tof the first %d starts\tmost at once\tdone after\t\n", first)
@@ -140,7 +140,7 @@ func (d *Desk) print(out io.Writer) {
 }
 
 // among returns the number of a tenant's starts among the first starts.
-func (d *Desk) among(tenant string, first int) (starts int) {
+func (d *Stats) among(tenant string, first int) (starts int) {
 	for _, other := range d.starts[:min(first, len(d.starts))] {
 		if other == tenant {
 			starts++

@@ -81,7 +81,7 @@ func run(ctx context.Context, arguments []string) error {
 		return findFirst(ctx, o)
 	}
 	var errs []error
-	results := map[string]*ledger{}
+	results := map[string]*resultFile{}
 	for _, database := range o.databases {
 		l, err := prove(ctx, database, o)
 		if err != nil {

@@ -16,7 +16,7 @@ const (
 )
 
 // report replaces the generated part of the page.
-func report(results map[string]*ledger) error {
+func report(results map[string]*resultFile) error {
 	content, err := os.ReadFile(page)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func report(results map[string]*ledger) error {
 var titles = map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB", "sqlite": "SQLite"}
 
 // counts writes how much was played on each database.
-func counts(b *strings.Builder, results map[string]*ledger) {
+func counts(b *strings.Builder, results map[string]*resultFile) {
 	all := len(interleave.Pairs())
 	fmt.Fprintf(b, "\n## Results\n\nThere are %d pairs.\n\n| Database | Pairs played | Pairs of bystanders | Pairs left | Orders | Blocked | In one transaction | Explained by an exception | Unexplained |\n|---|---|---|---|---|---|---|---|---|\n", all)
 	for _, database := range []string{"postgres", "mysql", "sqlite"} {
@@ -66,7 +66,7 @@ func counts(b *strings.Builder, results map[string]*ledger) {
 }
 
 // excepted lists the exceptions with their reasons.
-func excepted(b *strings.Builder, results map[string]*ledger) {
+func excepted(b *strings.Builder, results map[string]*resultFile) {
 	b.WriteString("\n## Exceptions\n\n| Exception | Reason | Orders |\n|---|---|---|\n")
 	for _, e := range interleave.Exceptions() {
 		n := 0

@@ -115,8 +115,8 @@ type sweepNode struct {
 	read  chan error
 }
 
-// startSweepNode starts a node whose counts are added to the ledger.
-func startSweepNode(ctx context.Context, command []string, post SweepPost, l *ledger) (*sweepNode, error) {
+// startSweepNode starts a node whose counts are added to l.
+func startSweepNode(ctx context.Context, command []string, post SweepPost, l *itemsByTick) (*sweepNode, error) {
 	// The node ends at the end of its input, so that it drains.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
@@ -149,18 +149,18 @@ func (n *sweepNode) kill() error {
 	return err
 }
 
-// ledger contains the number of items begun in each tick, on all nodes.
-type ledger struct {
+// itemsByTick contains the number of items begun in each tick, on all nodes.
+type itemsByTick struct {
 	mu    sync.Mutex
 	ticks map[int64]int64
 	first int64 // first tick with an item; zero = none yet
 	total int64
 }
 
-func newLedger() *ledger { return &ledger{ticks: map[int64]int64{}} }
+func newItemsByTick() *itemsByTick { return &itemsByTick{ticks: map[int64]int64{}} }
 
 // follow reads the reports of a node.
-func (l *ledger) follow(output io.Reader) error {
+func (l *itemsByTick) follow(output io.Reader) error {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
 		var b begun
@@ -178,21 +178,21 @@ func (l *ledger) follow(output io.Reader) error {
 	return lines.Err()
 }
 
-func (l *ledger) count() int64 {
+func (l *itemsByTick) count() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
 }
 
 // beginning returns the tick in which the first item was begun.
-func (l *ledger) beginning() (tick int64, known bool) {
+func (l *itemsByTick) beginning() (tick int64, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.first, l.first != 0
 }
 
 // between returns the counts of a range of ticks.
-func (l *ledger) between(from, to int64) []int64 {
+func (l *itemsByTick) between(from, to int64) []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	counts := make([]int64, max(0, to-from))

@@ -73,7 +73,7 @@ func (s SweepRates) Run(ctx context.Context, done func(SweepRateFigures) error) 
 		{"rate-crash", "one of two nodes is killed", 2, (*sweepNode).kill},
 	} {
 		for _, rate := range s.Rates {
-			m := rateRun{SweepRates: s, rate: rate, ledger: newLedger(), crash: part.name == "rate-crash"}
+			m := rateRun{SweepRates: s, rate: rate, counts: newItemsByTick(), crash: part.name == "rate-crash"}
 			figures, err := m.measure(ctx, part.nodes, part.disturb)
 			if err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
@@ -92,7 +92,7 @@ type rateRun struct {
 	SweepRates
 	rate   float64
 	crash  bool
-	ledger *ledger
+	counts *itemsByTick
 	nodes  []*sweepNode
 }
 
@@ -107,7 +107,7 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 	for i := range nodes {
 		node, err := startSweepNode(ctx, m.Command, SweepPost{
 			Name: fmt.Sprintf("bench %d", i+1), URL: m.URL, Queue: queue, Kind: queue, Slots: m.Shards, Lease: m.Lease,
-		}, m.ledger)
+		}, m.counts)
 		if node != nil {
 			m.nodes = append(m.nodes, node)
 		}
@@ -125,7 +125,7 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 	if err := run.start(ctx, made); err != nil {
 		return f, err
 	}
-	defer m.Progress.watch(fmt.Sprintf("at %s/s", Grouped(m.rate)), 0, m.ledger.count)()
+	defer m.Progress.watch(fmt.Sprintf("at %s/s", Grouped(m.rate)), 0, m.counts.count)()
 	f, err = m.follow(ctx, disturb)
 	return f, errors.Join(err, run.end(context.WithoutCancel(ctx)))
 }
@@ -159,8 +159,8 @@ const ticksPerSecond = int64(time.Second / tick)
 
 // follow disturbs the sweep halfway and waits until there is enough data to judge it.
 func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f SweepRateFigures, err error) {
-	first, known := m.ledger.beginning()
-	for ; !known; first, known = m.ledger.beginning() {
+	first, known := m.counts.beginning()
+	for ; !known; first, known = m.counts.beginning() {
 		if err := pause(ctx, tick); err != nil {
 			return f, err
 		}
@@ -184,7 +184,7 @@ func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f
 		if err := m.until(ctx, to); err != nil {
 			return f, err
 		}
-		return judge(m.rate, m.ledger.between(from, to)), nil
+		return judge(m.rate, m.counts.between(from, to)), nil
 	}
 	back, err := m.untilBack(ctx, crashed)
 	if err != nil {
@@ -193,8 +193,8 @@ func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f
 	if err := m.until(ctx, back+long/2); err != nil {
 		return f, err
 	}
-	f = judge(m.rate, m.ledger.between(back, back+long/2))
-	whole := judge(m.rate, m.ledger.between(from, back+long/2))
+	f = judge(m.rate, m.counts.between(back, back+long/2))
+	whole := judge(m.rate, m.counts.between(from, back+long/2))
 	f.LargestTenth, f.HighestSecond, f.LowestSecond = whole.LargestTenth, whole.HighestSecond, whole.LowestSecond
 	f.LeaseSeconds, f.BackSeconds = m.Lease.Seconds(), round(float64(back-crashed)/float64(ticksPerSecond), 2)
 	return f, nil
@@ -213,7 +213,7 @@ func (m *rateRun) untilBack(ctx context.Context, from int64) (int64, error) {
 		if err := m.until(ctx, to); err != nil {
 			return 0, err
 		}
-		if at, found := firstFairSecond(m.rate, m.ledger.between(from, to)); found {
+		if at, found := firstFairSecond(m.rate, m.counts.between(from, to)); found {
 			return from + int64(at), nil
 		}
 	}

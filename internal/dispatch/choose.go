@@ -17,8 +17,8 @@ type Pick struct {
 	Key
 }
 
-// mostHungry limits the number of lanes to read before choosing continues.
-const mostHungry = 256
+// maxLanesToRead limits the number of lanes to read before choosing continues.
+const maxLanesToRead = 256
 
 // Choose picks the jobs that a claim takes, in order. Tenants below their minimum go first,
 // up to that minimum. The remaining jobs are ordered by key, or, within a fair scope, by
@@ -26,12 +26,12 @@ const mostHungry = 256
 // that its slot stays free.
 //
 // If the order cannot be determined because too few jobs of some lanes are known, Choose
-// picks nothing and returns these lanes as hungry. The caller must read more of their jobs
+// picks nothing and returns these lanes in toRead. The caller must read more of their jobs
 // and call Choose again.
-func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
+func Choose(lanes []*Lane, ask Ask) (picks []Pick, toRead []*Lane) {
 	c := newChoice(ask)
-	if hungry, _ = c.run(lanes); hungry != nil {
-		return nil, hungry
+	if toRead, _ = c.run(lanes); toRead != nil {
+		return nil, toRead
 	}
 	return c.picks, nil
 }
@@ -72,16 +72,19 @@ func newChoice(ask Ask) *choice {
 	}
 }
 
-// run picks jobs. It returns the lanes of which more must be known, if any.
-func (c *choice) run(lanes []*Lane) (hungry []*Lane, err error) {
+// run picks jobs in two rounds. In the first, only lanes of tenants below their minimum take
+// part, each until its tenant has reached it. In the second, all lanes compete for the rest of
+// the room. Both rounds count in the same choice, so the second continues behind the jobs that
+// the first has picked. run returns the lanes of which more must be known, if any.
+func (c *choice) run(lanes []*Lane) (toRead []*Lane, err error) {
 	var promised []*Lane
 	for _, lane := range lanes {
 		if c.short(lane) {
 			promised = append(promised, lane)
 		}
 	}
-	if hungry, err = c.merge(promised, c.short); hungry != nil || err != nil {
-		return hungry, err
+	if toRead, err = c.merge(promised, c.short); toRead != nil || err != nil {
+		return toRead, err
 	}
 	return c.merge(lanes, func(*Lane) bool { return true })
 }
@@ -91,45 +94,57 @@ func (c *choice) short(lane *Lane) bool {
 	return lane.Tenant != nil && lane.Tenant.lacks() > c.started[lane.Tenant]
 }
 
-// merge takes the first jobs of all lanes while wanted returns true. It returns the lanes
-// of which more must be known, if any.
-func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
-	line, fair := c.lineUp(lanes)
+// merge runs one round of a choice. It merges the lanes for which wanted returns true like
+// sorted lists. Until the claim is full or no candidate is left, it looks at the first
+// candidate and does one of four things:
+//
+//   - If its lane may not start another job, it drops the lane. During a choice limits only
+//     fill up, so a dropped lane cannot become startable again.
+//   - If its next job is known, it takes the job. The lane then competes with its next one.
+//   - If its next job is not known and lanes can be read, it reads more of the lane and looks
+//     again: the job may turn out to come later than another lane's.
+//   - Otherwise it stops and returns the lanes to read. Whatever it has picked is discarded,
+//     because the caller calls Choose again with more jobs.
+//
+// The first check must come first: a job taken before may have used up a limit that this lane
+// has too.
+func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (toRead []*Lane, err error) {
+	candidates, fair := c.candidates(lanes)
 	defer fair.keep(c.got)
 	startable := func(lane *Lane) bool { return wanted(lane) && c.open(lane) }
-	line.startable, line.closed = startable, closing{all: true}
+	candidates.startable, candidates.closed = startable, closing{all: true}
 	for len(c.picks) < c.ask.Max {
-		first, any := line.first()
+		first, any := candidates.first()
 		if !any {
 			break
 		}
 		switch {
 		case !startable(first.lane):
-			line.drop(first)
+			candidates.drop(first)
 		case first.known:
 			c.take(first.lane, first.key)
 			if first.group != nil {
-				first.group.charge()
+				first.group.charge() // before settle, which sorts by these counts
 			}
 			if !startable(first.lane) {
-				line.closed = c.closing(first.lane)
+				candidates.closed = c.closing(first.lane)
 			}
-			c.settle(line, first)
+			c.settle(candidates, first)
 		case c.read == nil:
-			return c.hungry(line, first.lane, startable), nil
+			return c.lanesToRead(candidates, first.lane, startable), nil
 		default:
 			if err := c.read(first.lane); err != nil {
 				return nil, err
 			}
-			c.settle(line, first)
+			c.settle(candidates, first)
 		}
 	}
 	return nil, nil
 }
 
-// lineUp sorts lanes by their next jobs. The lanes of a fair scope share one place.
-func (c *choice) lineUp(lanes []*Lane) (*line, groups) {
-	l, fair := &line{lanes: make([]place, 0, len(lanes))}, groups{}
+// candidates sorts lanes by their next jobs. The lanes of a fair scope share one place.
+func (c *choice) candidates(lanes []*Lane) (*candidates, groups) {
+	l, fair := &candidates{lanes: make([]place, 0, len(lanes))}, groups{}
 	for _, lane := range lanes {
 		key, known, ok := lane.next(c.seen[lane])
 		switch {
@@ -152,13 +167,13 @@ func (c *choice) lineUp(lanes []*Lane) (*line, groups) {
 }
 
 // settle moves the first lane to the place of its next job.
-func (c *choice) settle(line *line, first place) {
+func (c *choice) settle(candidates *candidates, first place) {
 	key, known, ok := first.lane.next(c.seen[first.lane])
 	if !ok {
-		line.drop(first)
+		candidates.drop(first)
 		return
 	}
-	line.change(first, place{lane: first.lane, key: key, known: known})
+	candidates.change(first, place{lane: first.lane, key: key, known: known})
 }
 
 // open reports whether another job of the lane may start.
@@ -195,16 +210,16 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.picks = append(c.picks, Pick{lane, key})
 }
 
-// hungry returns the lanes, from the first on, of which more must be known. It includes
+// lanesToRead returns the lanes, from the first on, of which more must be known. It includes
 // lanes that stand for many others only if the choice cannot continue otherwise.
-func (c *choice) hungry(line *line, first *Lane, startable func(*Lane) bool) []*Lane {
-	rest := line.each()
+func (c *choice) lanesToRead(candidates *candidates, first *Lane, startable func(*Lane) bool) []*Lane {
+	rest := candidates.each()
 	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })
-	var hungry []*Lane
+	var toRead []*Lane
 	for _, p := range rest {
-		if !p.known && (!p.lane.rest || p.lane == first) && startable(p.lane) && len(hungry) < mostHungry {
-			hungry = append(hungry, p.lane)
+		if !p.known && (!p.lane.rest || p.lane == first) && startable(p.lane) && len(toRead) < maxLanesToRead {
+			toRead = append(toRead, p.lane)
 		}
 	}
-	return hungry
+	return toRead
 }

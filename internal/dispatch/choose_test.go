@@ -113,14 +113,14 @@ func TestChooseIsWhatLookingAtEveryJobFinds(t *testing.T) {
 		w := drawWorld(t)
 		page := rapid.IntRange(1, 4).Draw(t, "page")
 		for {
-			picks, hungry := Choose(w.lanes, w.ask)
-			if len(hungry) == 0 {
+			picks, toRead := Choose(w.lanes, w.ask)
+			if len(toRead) == 0 {
 				if want := w.naive(); !slices.Equal(picks, want) {
 					t.Fatalf("chose %v, want %v", picks, want)
 				}
 				return
 			}
-			for _, lane := range hungry {
+			for _, lane := range toRead {
 				if lane.All {
 					t.Fatalf("lane %d is known and was asked for", lane.ID)
 				}
@@ -158,11 +158,11 @@ func TestChooseReadsOnlyLanesThatMatter(t *testing.T) {
 		{ID: 2, From: Key{StartBy: 2}, Keys: []Key{{StartBy: 2, ID: 1}, {StartBy: 3, ID: 2}}, All: true},
 		{ID: 3, From: Key{StartBy: 9}},
 	}
-	if picks, hungry := Choose(lanes, Ask{Max: 2}); len(picks) != 2 || len(hungry) != 0 {
-		t.Errorf("picked %v and asked for %v", picks, hungry)
+	if picks, toRead := Choose(lanes, Ask{Max: 2}); len(picks) != 2 || len(toRead) != 0 {
+		t.Errorf("picked %v and asked for %v", picks, toRead)
 	}
-	if _, hungry := Choose(lanes, Ask{Max: 3}); len(hungry) != 1 || hungry[0].ID != 3 {
-		t.Errorf("asked for %v", hungry)
+	if _, toRead := Choose(lanes, Ask{Max: 3}); len(toRead) != 1 || toRead[0].ID != 3 {
+		t.Errorf("asked for %v", toRead)
 	}
 }
 

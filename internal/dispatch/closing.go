@@ -25,10 +25,10 @@ func (c *choice) closing(lane *Lane) closing {
 	return found
 }
 
-// forget drops lanes of a scope that cannot start a job any more where they are the first
-// of several parts. Such a lane hides the jobs of other parts, which have had more: the
-// scope would be placed by that lane instead of its next startable job. Jobs of the same
-// tenant behind the lane come later anyway, and are not searched.
+// forget drops lanes of a scope that cannot start a job any more, as far as they stand first in
+// a group of several parts. Such a lane hides the jobs of the other parts, which have had more
+// starts: the whole scope would compete with a job that cannot start. Other closed lanes do no
+// harm where they are: merge drops each of them when it comes first.
 func (g *group) forget(closed closing, startable func(*Lane) bool) {
 	moved := false
 	for _, part := range g.closedBy(closed) {

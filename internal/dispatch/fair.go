@@ -2,8 +2,12 @@ package dispatch
 
 import "container/heap"
 
-// group contains the lanes of a share during a choice: for a scope or a family the groups
-// of its parts, for a tenant the lanes themselves.
+// group contains the lanes of a share during a choice. Groups form a tree: a scope has
+// families as its parts, a family has tenants, and a tenant has lanes. Each level is a heap, so
+// the next job of the scope is found by following the first part down to the first lane.
+//
+// To take a job, merge calls charge, which counts the start on all levels, and then change or
+// drop, which sort all levels again from the tenant up.
 //
 // The first job of a group belongs to one of the parts whose next job has the highest
 // priority: the part that has had the least for its weight. For a tenant it is the job with
@@ -33,7 +37,7 @@ func (g *group) first() place {
 	return g.lanes[0]
 }
 
-// place returns the place of a scope in a line.
+// place returns the place of a scope among the candidates.
 func (g *group) place() place {
 	first := g.first()
 	first.key, first.group = g.key(), g
@@ -93,8 +97,8 @@ func (g *group) change(next place, startable func(*Lane) bool) {
 	g.uncover(startable)
 }
 
-// charge records that the first job was taken. After it, the caller changes or drops its
-// lane.
+// charge counts the first job as a start of all groups on the way to it. The heaps are
+// out of order until the caller changes or drops the job's lane.
 func (g *group) charge() {
 	g.got++
 	if len(g.parts) > 0 {

@@ -15,7 +15,7 @@ import (
 func TestSharesAreGivenAlikeHoweverFarLanesWereRead(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
-		shares := NewLedger().Open()
+		shares := NewPastStarts().Open()
 		limits := []*Limit{{ID: 1, Cap: rapid.IntRange(1, 9).Draw(t, "cap")}, {ID: 2, Cap: rapid.IntRange(1, 9).Draw(t, "another cap"), Min: 1}}
 		var whole, begun []*Lane
 		keys, id := map[int32][]Key{}, int64(0)
@@ -66,7 +66,7 @@ func TestSharesAreGivenAlikeHoweverFarLanesWereRead(t *testing.T) {
 // job. The family competes by that job all the same, however much is known of the tenant.
 func TestALaneThatIsClosedDoesNotStandForItsFamily(t *testing.T) {
 	for _, known := range [][]Key{nil, {{StartBy: 3, ID: 3}}} {
-		shares := NewLedger().Open()
+		shares := NewPastStarts().Open()
 		hidden := shares.Of(child("parent", 1, "hidden", 1))
 		hidden.Had = startCost
 		lanes := []*Lane{
@@ -81,12 +81,12 @@ func TestALaneThatIsClosedDoesNotStandForItsFamily(t *testing.T) {
 }
 
 func TestALaneThatIsAloneInItsScopeIsReadWhenItsTurnComes(t *testing.T) {
-	unread := &Lane{ID: 1, Share: NewLedger().Open().Of(alone("a", 1)), From: Key{StartBy: 9}}
+	unread := &Lane{ID: 1, Share: NewPastStarts().Open().Of(alone("a", 1)), From: Key{StartBy: 9}}
 	plain := &Lane{ID: 2, All: true, Keys: []Key{{StartBy: 1, ID: 1}}}
-	if picks, hungry := Choose([]*Lane{unread, plain}, Ask{Max: 1}); len(picks) != 1 {
-		t.Errorf("asked for %v", hungry)
+	if picks, toRead := Choose([]*Lane{unread, plain}, Ask{Max: 1}); len(picks) != 1 {
+		t.Errorf("asked for %v", toRead)
 	}
-	if _, hungry := Choose([]*Lane{unread, plain}, Ask{Max: 2}); len(hungry) != 1 || hungry[0] != unread {
-		t.Errorf("asked for %v", hungry)
+	if _, toRead := Choose([]*Lane{unread, plain}, Ask{Max: 2}); len(toRead) != 1 || toRead[0] != unread {
+		t.Errorf("asked for %v", toRead)
 	}
 }

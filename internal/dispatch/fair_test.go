@@ -13,15 +13,15 @@ import (
 
 // backlog is lanes of parties with more jobs than are ever taken.
 type backlog struct {
-	ledger *Ledger
-	lanes  map[Party]*Lane
-	nextID int64
+	pastStarts *PastStarts
+	lanes      map[Party]*Lane
+	nextID     int64
 }
 
 const manyJobs = 5000
 
 func newBacklog(parties ...Party) *backlog {
-	b := &backlog{ledger: NewLedger(), lanes: map[Party]*Lane{}}
+	b := &backlog{pastStarts: NewPastStarts(), lanes: map[Party]*Lane{}}
 	for i, p := range parties {
 		b.add(p, int64(i))
 	}
@@ -41,16 +41,16 @@ func (b *backlog) add(p Party, startBy int64) *Lane {
 
 // claim takes jobs and returns how many each party got.
 func (b *backlog) claim(t interface{ Fatalf(string, ...any) }, most int) map[Party]int {
-	shares := b.ledger.Open()
+	shares := b.pastStarts.Open()
 	var lanes []*Lane
 	for p, lane := range b.lanes {
 		lane.Share = shares.Of(p)
 		lanes = append(lanes, lane)
 	}
 	slices.SortFunc(lanes, func(a, b *Lane) int { return int(a.ID - b.ID) })
-	picks, hungry := Choose(lanes, Ask{Max: most})
-	if len(hungry) > 0 {
-		t.Fatalf("asked for %v, and all is known", hungry)
+	picks, toRead := Choose(lanes, Ask{Max: most})
+	if len(toRead) > 0 {
+		t.Fatalf("asked for %v, and all is known", toRead)
 	}
 	got, taken := map[Party]int{}, map[*Lane]map[Key]bool{}
 	for _, pick := range picks {
@@ -113,7 +113,7 @@ func TestTenantsShareStartsByWeight(t *testing.T) {
 			}
 			all += most
 			if rapid.Bool().Draw(t, "refresh") {
-				b.ledger.Refresh(7, nil, nil)
+				b.pastStarts.Refresh(7, nil, nil)
 			}
 		}
 		for _, p := range parties {
@@ -171,7 +171,7 @@ func TestATenantThatComesBackHasSavedNothingUp(t *testing.T) {
 	away := b.lanes[returns]
 	delete(b.lanes, returns)
 	b.claimTimes(t, 20, 10)
-	b.ledger.Refresh(7, nil, nil)
+	b.pastStarts.Refresh(7, nil, nil)
 	b.claimTimes(t, 20, 10)
 	b.lanes[returns] = away
 	wantStarts(t, b.claimTimes(t, 10, 10), map[Party]int{stays: 50, returns: 50})
@@ -183,14 +183,14 @@ func TestATenantThatWasAtItsCapHasSavedNothingUp(t *testing.T) {
 	limit := &Limit{Cap: 1, Used: 1}
 	b.lanes[capped].Limits = []*Limit{limit}
 	b.claimTimes(t, 20, 10)
-	b.ledger.Refresh(7, nil, nil)
+	b.pastStarts.Refresh(7, nil, nil)
 	b.claimTimes(t, 20, 10)
 	limit.Cap, limit.Used = 0, 0
 	wantStarts(t, b.claimTimes(t, 10, 10), map[Party]int{capped: 50, free: 50})
 }
 
 func TestAFairScopeTakesTurnsWithOtherLanesByTheKeyOfItsNextJob(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	fair := &Lane{ID: 1, All: true, Share: shares.Of(alone("a", 1)), Keys: []Key{{StartBy: 1, ID: 1}, {StartBy: 4, ID: 4}}}
 	plain := &Lane{ID: 2, All: true, Keys: []Key{{StartBy: 2, ID: 2}, {StartBy: 3, ID: 3}}}
 	picks, _ := Choose([]*Lane{fair, plain}, Ask{Max: 4})
@@ -204,12 +204,12 @@ func TestAFairScopeTakesTurnsWithOtherLanesByTheKeyOfItsNextJob(t *testing.T) {
 }
 
 func TestALaneOfAFairScopeIsReadBeforeItsTenantIsPassedOver(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	known := &Lane{ID: 1, All: true, Share: shares.Of(alone("a", 1)), Keys: []Key{{StartBy: 1, ID: 1}, {StartBy: 1, ID: 2}}}
 	unread := &Lane{ID: 2, Share: shares.Of(alone("b", 1)), From: Key{StartBy: 9}}
 	lanes := []*Lane{known, unread}
-	if picks, hungry := Choose(lanes, Ask{Max: 2}); len(picks) > 0 || len(hungry) != 1 || hungry[0] != unread {
-		t.Fatalf("picked %v and asked for %v", picks, hungry)
+	if picks, toRead := Choose(lanes, Ask{Max: 2}); len(picks) > 0 || len(toRead) != 1 || toRead[0] != unread {
+		t.Fatalf("picked %v and asked for %v", picks, toRead)
 	}
 	unread.Keys, unread.All = []Key{{StartBy: 9, ID: 9}}, true
 	if picks, _ := Choose(lanes, Ask{Max: 2}); len(picks) != 2 || picks[0].ID != 1 || picks[1].ID != 9 {
@@ -218,7 +218,7 @@ func TestALaneOfAFairScopeIsReadBeforeItsTenantIsPassedOver(t *testing.T) {
 }
 
 func TestWhatIsLeftToOtherNodesCountsForTheShare(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	foreign := &Lane{ID: 1, All: true, Share: shares.Of(alone("a", 1)), Others: &Others{Idle: 9}, Keys: []Key{{ID: 1}, {ID: 2}, {ID: 3}}}
 	own := &Lane{ID: 2, All: true, Share: shares.Of(alone("a", 1)), Keys: []Key{{ID: 4}, {ID: 5}}}
 	other := &Lane{ID: 3, All: true, Share: shares.Of(alone("b", 1)), Keys: []Key{{ID: 6}, {ID: 7}, {ID: 8}}}
@@ -233,7 +233,7 @@ func TestWhatIsLeftToOtherNodesCountsForTheShare(t *testing.T) {
 func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
 	t.Attr(tier.LongAttr, "rapid draws five times as many cases")
 	rapid.Check(t, func(t *rapid.T) {
-		shares := NewLedger().Open()
+		shares := NewPastStarts().Open()
 		var lanes []*Lane
 		id := int64(0)
 		for i := range rapid.IntRange(1, 12).Draw(t, "tenants") {
@@ -263,18 +263,18 @@ func TestRestsChangeNothingAboutWhatIsChosen(t *testing.T) {
 		for _, lane := range lanes[read:] {
 			rests.Add(lane.Share, lane.Keys[0])
 		}
-		got, hungry := Choose(rests.Append(lanes[:read:read]), ask)
-		if len(hungry) == 0 && !slices.Equal(got, want) {
+		got, toRead := Choose(rests.Append(lanes[:read:read]), ask)
+		if len(toRead) == 0 && !slices.Equal(got, want) {
 			t.Fatalf("chose %v, want %v", got, want)
 		}
-		if len(hungry) > 0 && read == len(lanes) {
-			t.Fatalf("asked for %v, and all is known", hungry)
+		if len(toRead) > 0 && read == len(lanes) {
+			t.Fatalf("asked for %v, and all is known", toRead)
 		}
 	})
 }
 
 func TestARestIsAskedForWhenTheChoiceReachesIt(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	lane := func(id int32, tenant string) *Lane {
 		return &Lane{ID: id, All: true, Share: shares.Of(alone(tenant, 1)), Keys: []Key{{StartBy: 1, ID: int64(id)}, {StartBy: 2, ID: int64(id) + 100}}}
 	}
@@ -282,12 +282,12 @@ func TestARestIsAskedForWhenTheChoiceReachesIt(t *testing.T) {
 	rests := Rests{}
 	rests.Add(second.Share, second.Keys[0])
 	rests.Add(third.Share, third.Keys[0])
-	if picks, hungry := Choose(rests.Append([]*Lane{first}), Ask{Max: 1}); len(picks) != 1 || len(hungry) != 0 {
-		t.Errorf("picked %v and asked for %v", picks, hungry)
+	if picks, toRead := Choose(rests.Append([]*Lane{first}), Ask{Max: 1}); len(picks) != 1 || len(toRead) != 0 {
+		t.Errorf("picked %v and asked for %v", picks, toRead)
 	}
-	_, hungry := Choose(rests.Append([]*Lane{first}), Ask{Max: 2})
-	if len(hungry) != 1 || !rests.Has(hungry[0]) || rests.Has(first) {
-		t.Fatalf("asked for %v", hungry)
+	_, toRead := Choose(rests.Append([]*Lane{first}), Ask{Max: 2})
+	if len(toRead) != 1 || !rests.Has(toRead[0]) || rests.Has(first) {
+		t.Fatalf("asked for %v", toRead)
 	}
 	picks, _ := Choose([]*Lane{first, second, third}, Ask{Max: 4})
 	var ids []int64
@@ -300,7 +300,7 @@ func TestARestIsAskedForWhenTheChoiceReachesIt(t *testing.T) {
 }
 
 func TestTheRestOfAFamilyIsAskedForIfATenantOfItMayHaveHadLess(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	child := func(name string, had float64) *Share {
 		share := shares.Of(Party{Tenant: name, Family: "parent", Weight: 1, FamilyWeight: 1})
 		share.Had = had * startCost
@@ -311,21 +311,21 @@ func TestTheRestOfAFamilyIsAskedForIfATenantOfItMayHaveHadLess(t *testing.T) {
 		rests := Rests{}
 		rests.Read(read.Share)
 		rests.Add(child("left out", had), Key{ID: 2})
-		picks, hungry := Choose(rests.Append([]*Lane{read}), Ask{Max: 1})
-		if (len(hungry) == 1 && rests.Has(hungry[0])) != asked || (len(picks) == 1) == asked {
-			t.Errorf("beside one that has had %v it picked %v and asked for %v", had, picks, hungry)
+		picks, toRead := Choose(rests.Append([]*Lane{read}), Ask{Max: 1})
+		if (len(toRead) == 1 && rests.Has(toRead[0])) != asked || (len(picks) == 1) == asked {
+			t.Errorf("beside one that has had %v it picked %v and asked for %v", had, picks, toRead)
 		}
 	}
 }
 
 func TestALaneThatIsReadOnDoesNotAskForTheRest(t *testing.T) {
-	shares := NewLedger().Open()
+	shares := NewPastStarts().Open()
 	short := &Lane{ID: 1, Share: shares.Of(alone("a", 9)), Keys: []Key{{ID: 1}}}
 	rests := Rests{}
 	b := shares.Of(alone("b", 1))
 	b.Of.Had = 5 * startCost
 	rests.Add(b, Key{ID: 2})
-	if _, hungry := Choose(rests.Append([]*Lane{short}), Ask{Max: 2}); len(hungry) != 1 || hungry[0] != short {
-		t.Errorf("asked for %v", hungry)
+	if _, toRead := Choose(rests.Append([]*Lane{short}), Ask{Max: 2}); len(toRead) != 1 || toRead[0] != short {
+		t.Errorf("asked for %v", toRead)
 	}
 }

@@ -139,7 +139,7 @@ func (o *options) hunt(ctx context.Context, h *hunter, drawn []*place, out io.Wr
 	if err != nil {
 		return fmt.Errorf("equivalent.txt: %w", err)
 	}
-	l, err := openLedger(filepath.Join(h.workshop.dir, "verdicts.jsonl"))
+	l, err := openVerdictFile(filepath.Join(h.workshop.dir, "verdicts.jsonl"))
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func tellApart(places []*place) {
 // end jobs.
 var (
 	vitalKinds      = []string{"fence", "lease", "lock"}
-	vitalStatements = []string{"claim", "limited", "quota", "settle", "resolve", "operate", "gate", "batch", "keep"}
+	vitalStatements = []string{"claim", "claim_limits", "settle", "resolve", "operate", "gate", "batch", "keep"}
 )
 
 // vital reports whether a place is always judged.

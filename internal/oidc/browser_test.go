@@ -21,16 +21,16 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// desk is a token endpoint that exchanges codes for tokens. It checks each code against the
+// tokenEndpoint exchanges codes for tokens. It checks each code against the
 // parameters with which the browser was sent.
-type desk struct {
+type tokenEndpoint struct {
 	*provider
 	claims map[string]any
 	sent   url.Values
 }
 
 // ServeHTTP responds with a token if the code is known and its verifier matches.
-func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *tokenEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	challenge := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	if r.FormValue("code") != "good" || text(challenge[:]) != d.sent.Get("code_challenge") || r.FormValue("redirect_uri") != d.sent.Get("redirect_uri") {
 		w.WriteHeader(http.StatusBadRequest)
@@ -80,7 +80,7 @@ func consoleOf(t *testing.T, p *provider) (string, *http.Client) {
 
 func TestABrowserSignsInAtTheProvider(t *testing.T) {
 	p := newProvider(t)
-	d := &desk{provider: p}
+	d := &tokenEndpoint{provider: p}
 	p.mux.Handle("/token", d)
 	at, browser := consoleOf(t, p)
 	get := func(path string) *http.Response {

@@ -32,7 +32,7 @@ func TestAHostileProviderHoldsNothingUp(t *testing.T) {
 			}
 		}))
 		if _, err := verifier(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead"}); err == nil {
-			t.Errorf("a provider that %s is believed", what)
+			t.Errorf("a provider that %s is trusted", what)
 		}
 		web.Close()
 	}
@@ -61,7 +61,7 @@ func TestKeysWithoutAnEndAreNotReadToIt(t *testing.T) {
 	}
 	token := newProvider(t).sign(map[string]any{"iss": web.URL, "aud": "fairlead", "sub": "jo", "exp": time.Now().Add(time.Hour).Unix(), "role": "viewer"})
 	if _, err := verify(t.Context(), token); err == nil {
-		t.Error("a token is believed without keys")
+		t.Error("a token is accepted without keys")
 	}
 	if n := sent.Load(); n >= size {
 		t.Errorf("%d MiB of keys were read", n>>20)

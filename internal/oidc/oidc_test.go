@@ -116,7 +116,7 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 		t.Errorf("the caller is %+v (%v)", who, err)
 	}
 	if !who.Until.Equal(time.Unix(soon, 0)) {
-		t.Errorf("it is believed until %v", who.Until)
+		t.Errorf("it is trusted until %v", who.Until)
 	}
 	unbound := claims(nil)
 	delete(unbound, "tenants")

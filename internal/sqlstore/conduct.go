@@ -57,6 +57,13 @@ type ConductStatements struct {
 
 // Conduct runs act on a batch under its lock. It returns ErrNotFound if the batch does not
 // exist.
+//
+// It locks the batch and reads it, lets act change a copy, and writes the copy if it differs
+// from the stored batch. Every change of an open batch takes this lock. So between two
+// statements of act only the jobs of its tasks change: nodes start and finish them. A task
+// that ends after act has read the ends of its chunk is counted by the next call. act must not
+// change what identifies the batch, so those fields are restored before the batch is
+// written.
 func (s *conductStore) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (bool, error) {
 	return actLocked(ctx, s.acting, "conduct", Subject{"batch", id}, wait, func(ctx context.Context, locked lockedTx) (bool, error) {
 		tx := &batchTx{lockedTx: locked, store: s, batch: id}
@@ -64,7 +71,7 @@ func (s *conductStore) Conduct(ctx context.Context, id int64, wait bool, act fun
 		if err != nil || before == nil {
 			return false, err
 		}
-		stored, err := newBatchRow(before) // before act changes what the copy shares
+		stored, err := newBatchRow(before) // encoded before act, because the copy shares slices and maps with it
 		if err != nil {
 			return true, err
 		}
@@ -80,6 +87,10 @@ func (s *conductStore) Conduct(ctx context.Context, id int64, wait bool, act fun
 
 // lock locks the batch. It returns nil if another transaction holds the lock and wait is not
 // set.
+//
+// The clock is read by a second statement, after the lock: the first may wait long for the
+// lock, and a time from before would date what act does too early. The second statement also
+// tells a batch that is locked from one that does not exist.
 func (t *batchTx) lock(ctx context.Context, wait bool) (b *batch.Record, err error) {
 	statement, exists := t.store.sql.TryBatch, false
 	if wait {

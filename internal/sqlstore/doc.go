@@ -65,7 +65,7 @@
 // limit, and crashes counts the node deaths since the last progress. solo is 1 for a job
 // reaped with at least driver.SoloAfter crashes. wish is the reason of a cancellation
 // request, or null. answer is an answer that arrived before the job moved to waiting. held
-// lists the quotas that count the job. gate is a hash, see GateOf; MySQL has a table gate
+// lists the limits that count the job. gate is a hash, see GateOf; MySQL has a table gate
 // of rows to lock. SQLite has no held, used, quota_delta or gate_news: it counts running
 // and waiting jobs, and admits in the same transaction.
 //

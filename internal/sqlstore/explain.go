@@ -13,17 +13,17 @@ import (
 
 // Facts holds the data that decides whether a job starts. Claims use the same data.
 type Facts struct {
-	Now    time.Time
-	Job    *fairlead.Job
-	Rules  *Rules
-	Limits map[int32]*dispatch.Limit // by ID, with their current usage
-	Nodes  []fairlead.Node
-	Gate   Gate            // gate of a parked job
-	Ahead  Line            // ready jobs ahead of the job, if it is ready
-	Newer  Line            // jobs that arrived within the last UsageWindow, after the job, and start before it; some have already started
-	Starts []driver.Starts // within the last UsageWindow
-	Shared map[string]int  // starts per tenant within the last UsageWindow, in the scope where the job's tenant shares starts
-	Held   []HeldKind      // jobs that nodes hold, if no slot is free
+	Now         time.Time
+	Job         *fairlead.Job
+	LimitConfig *LimitConfig
+	Limits      map[int32]*dispatch.Limit // by ID, with their current usage
+	Nodes       []fairlead.Node
+	Gate        Gate            // gate of a parked job
+	Ahead       JobsAhead       // ready jobs ahead of the job, if it is ready
+	Newer       JobsAhead       // jobs that arrived within the last UsageWindow, after the job, and start before it; some have already started
+	Starts      []driver.Starts // within the last UsageWindow
+	Shared      map[string]int  // starts per tenant within the last UsageWindow, in the scope where the job's tenant shares starts
+	Held        []HeldKind      // jobs that nodes hold, if no slot is free
 }
 
 // HeldKind is the number of jobs of one kind that a node holds.
@@ -33,11 +33,11 @@ type HeldKind struct {
 	Jobs int
 }
 
-// standing returns every limit with its current usage, by ID.
-func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
+// usage returns every limit with its current usage, by ID.
+func (r *LimitConfig) usage(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 	limits := make(map[int32]*dispatch.Limit, len(uses))
 	for _, use := range uses {
-		if id, known := r.byName[ruleName{use.Scope, use.Name}]; known {
+		if id, known := r.byName[limitName{use.Scope, use.Name}]; known {
 			limits[id] = &dispatch.Limit{
 				ID: id, Cap: use.MaxRunning, Min: use.MinRunning, Used: use.Running,
 				Rate: use.Rate, Burst: use.Burst, Tokens: use.Tokens,
@@ -52,10 +52,10 @@ func (r *Rules) standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
 // of tenants that share starts with the job's tenant, because those tenants get their share
 // regardless of their jobs' positions.
 func (f *Facts) Rivals(lanes []Lane) []Lane {
-	able, own := f.able(), f.Rules.Of(KeyOf(f.Job))
+	able, own := f.able(), f.LimitConfig.Of(KeyOf(f.Job))
 	var rivals []Lane
 	for _, lane := range lanes {
-		if !f.shares(lane.LaneKey) && !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey, own) && servedByAny(able, lane.LaneKey) {
+		if !f.shares(lane.LaneKey) && !f.LimitConfig.Paused(lane.LaneKey) && f.open(lane.LaneKey, own) && servedByAny(able, lane.LaneKey) {
 			rivals = append(rivals, lane)
 		}
 	}
@@ -102,7 +102,7 @@ func (f *Facts) lack() fairlead.ObstacleCode {
 // which also hold the explained job. When such a limit is reached, the jobs ahead take
 // freed places before the explained job does.
 func (f *Facts) open(lane LaneKey, but []int32) bool {
-	for _, id := range f.Rules.Of(lane) {
+	for _, id := range f.LimitConfig.Of(lane) {
 		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 && !slices.Contains(but, id) {
 			return false
 		}
@@ -173,7 +173,7 @@ func (e *explaining) gated() {
 }
 
 func (e *explaining) paused() {
-	for _, pause := range e.Rules.PausesOf(e.lane) {
+	for _, pause := range e.LimitConfig.PausesOf(e.lane) {
 		o := fairlead.Obstacle{Code: fairlead.IsPaused, Scope: fairlead.LimitScope(pause.Scope), Name: pause.Name, Reason: pause.Reason}
 		if pause.Reason == "" {
 			e.add(o, "%s %q is paused", pause.Scope, pause.Name)
@@ -185,19 +185,19 @@ func (e *explaining) paused() {
 
 // limited adds the limits that would stop a claim.
 func (e *explaining) limited() {
-	for _, id := range e.Rules.Of(e.lane) {
-		limit, rule := e.Limits[id], e.Rules.Quotas[id].Rule
+	for _, id := range e.LimitConfig.Of(e.lane) {
+		limit, declared := e.Limits[id], e.LimitConfig.ByID[id].Limit
 		if limit == nil { // just removed
 			continue
 		}
-		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
+		o := fairlead.Obstacle{Scope: declared.Scope, Name: declared.Name}
 		if limit.Full() {
 			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
-			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(rule), limit.Used, limit.Cap)
+			e.add(o, "%s is at its cap: %d of %d jobs are running or awaiting a result", whose(declared), limit.Used, limit.Cap)
 		}
 		if wait := limit.NextToken(); wait > 0 {
 			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
-			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
+			e.add(o, "%s is at its rate of %v jobs per second; the next job can start in %v", whose(declared), declared.Rate, wait.Round(time.Millisecond))
 		}
 	}
 }
@@ -228,11 +228,11 @@ func (e *explaining) unserved() {
 	e.add(fairlead.Obstacle{Code: fairlead.NoNode, Kinds: e.known()}, "no live node serves queue %q and handles kind %q", e.lane.Queue, e.lane.Kind)
 }
 
-func whose(rule fairlead.Limit) string {
-	if rule.Scope == fairlead.LimitGlobal {
+func whose(limit fairlead.Limit) string {
+	if limit.Scope == fairlead.LimitGlobal {
 		return "the cluster"
 	}
-	return fmt.Sprintf("%s %q", rule.Scope, rule.Name)
+	return fmt.Sprintf("%s %q", limit.Scope, limit.Name)
 }
 
 // named lists the jobs that have the places of a gate.

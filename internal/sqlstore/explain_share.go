@@ -10,8 +10,8 @@ import (
 // shares reports whether a lane belongs to another tenant that shares starts with the job's
 // tenant.
 func (f *Facts) shares(lane LaneKey) bool {
-	mine, fair := f.Rules.Party(KeyOf(f.Job))
-	other, shared := f.Rules.Party(lane)
+	mine, fair := f.LimitConfig.Party(KeyOf(f.Job))
+	other, shared := f.LimitConfig.Party(lane)
 	return fair && shared && mine.Scope == other.Scope && mine.Tenant != other.Tenant
 }
 
@@ -27,7 +27,7 @@ func (e *explaining) inLine() fairlead.Obstacle {
 
 // share computes the share of starts that the job's tenant gets.
 func (e *explaining) share() {
-	party, fair := e.Rules.Party(e.lane)
+	party, fair := e.LimitConfig.Party(e.lane)
 	if !fair {
 		return
 	}
@@ -38,7 +38,7 @@ func (e *explaining) share() {
 	}
 	siblings := 0
 	for tenant := range active {
-		other := e.Rules.partyIn(party.Scope, tenant)
+		other := e.LimitConfig.partyIn(party.Scope, tenant)
 		families[other.Family] = other.FamilyWeight
 		if other.Family == party.Family {
 			siblings += other.Weight

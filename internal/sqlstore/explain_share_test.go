@@ -11,8 +11,8 @@ import (
 // shares starts with its sibling and with another tenant.
 func sharedFacts() Facts {
 	f := readyFacts()
-	f.Rules = NewRules(1, nil, map[string]string{"t": "top", "sibling": "top"},
-		[]*Quota{{Rule: fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", Order: fairlead.OrderFair}}}).
+	f.LimitConfig = NewLimitConfig(1, nil, map[string]string{"t": "top", "sibling": "top"},
+		[]*StoredLimit{{Limit: fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", Order: fairlead.OrderFair}}}).
 		Weighed(map[string]int{"top": 2, "t": 3})
 	f.Shared = map[string]int{"t": 20, "sibling": 30, "other": 50}
 	return f

@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
-// Line holds the number of ready jobs ahead of a job in each lane.
-type Line map[LaneKey]int
+// JobsAhead holds the number of ready jobs ahead of a job in each lane.
+type JobsAhead map[LaneKey]int
 
 // total returns the number of jobs in all lanes, at most MaxAhead.
-func (l Line) total() int {
+func (l JobsAhead) total() int {
 	total := 0
 	for _, jobs := range l {
 		total += jobs
@@ -21,9 +21,9 @@ func (l Line) total() int {
 	return min(total, fairlead.MaxAhead)
 }
 
-// of returns the part of the line that belongs to a tenant.
-func (l Line) of(tenant string) Line {
-	own := Line{}
+// of returns the jobs of one tenant.
+func (l JobsAhead) of(tenant string) JobsAhead {
+	own := JobsAhead{}
 	for lane, jobs := range l {
 		if lane.Tenant == tenant {
 			own[lane] = jobs
@@ -32,11 +32,11 @@ func (l Line) of(tenant string) Line {
 	return own
 }
 
-// under returns the number of jobs in the line that count against a limit.
-func (l Line) under(id int32, rules *Rules) int {
+// under returns the number of jobs that count against a limit.
+func (l JobsAhead) under(id int32, config *LimitConfig) int {
 	held := 0
 	for lane, jobs := range l {
-		if slices.Contains(rules.Of(lane), id) {
+		if slices.Contains(config.Of(lane), id) {
 			held += jobs
 		}
 	}
@@ -60,7 +60,7 @@ func (e *explaining) estimate() {
 			start = until
 		}
 	}
-	for _, id := range e.Rules.Of(e.lane) {
+	for _, id := range e.LimitConfig.Of(e.lane) {
 		limit := e.Limits[id]
 		if limit == nil { // just removed
 			continue
@@ -113,9 +113,9 @@ func (e *explaining) noEnd() {
 // and whether there is such a limit. The speed of those starts is known without counting
 // starts.
 func (e *explaining) paced() (jobs int, found bool) {
-	for _, id := range e.Rules.Of(e.lane) {
+	for _, id := range e.LimitConfig.Of(e.lane) {
 		if limit := e.Limits[id]; limit != nil && limit.NextToken() > 0 {
-			jobs, found = max(jobs, e.Facts.Ahead.under(id, e.Rules)), true
+			jobs, found = max(jobs, e.Facts.Ahead.under(id, e.LimitConfig)), true
 		}
 	}
 	return jobs, found
@@ -124,7 +124,7 @@ func (e *explaining) paced() (jobs int, found bool) {
 // turn returns the time until a limit lets the job start after the jobs ahead that the
 // limit also holds. While a rate is exhausted, those jobs do not wait for a cap with room.
 func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool) {
-	before, newer := e.Facts.Ahead.under(limit.ID, e.Rules), e.Newer.under(limit.ID, e.Rules)
+	before, newer := e.Facts.Ahead.under(limit.ID, e.LimitConfig), e.Newer.under(limit.ID, e.LimitConfig)
 	if limit.NextToken() > 0 {
 		left, known := e.drain(int(limit.Rate*fairlead.UsageWindow.Seconds()), newer)
 		if !known {
@@ -136,8 +136,8 @@ func (e *explaining) turn(limit *dispatch.Limit) (wait time.Duration, known bool
 	}
 	_, paced := e.paced()
 	if lack := before + 1 + limit.Used - limit.Cap; limit.Full() || limit.Cap > 0 && lack > 0 && !paced {
-		rule := e.Rules.Quotas[limit.ID].Rule
-		places, known := e.startsOf(lack, newer, rule.Scope, rule.Name)
+		declared := e.LimitConfig.ByID[limit.ID].Limit
+		places, known := e.startsOf(lack, newer, declared.Scope, declared.Name)
 		return max(wait, places), known
 	}
 	return wait, true
@@ -153,7 +153,7 @@ func (e *explaining) startsOf(jobs, newer int, scope fairlead.LimitScope, name s
 	}
 	started := 0
 	for _, starts := range e.Starts {
-		if scope != fairlead.LimitTenant || name == starts.Tenant || name == e.Rules.parents[starts.Tenant] {
+		if scope != fairlead.LimitTenant || name == starts.Tenant || name == e.LimitConfig.parents[starts.Tenant] {
 			started += starts.Count
 		}
 	}

@@ -23,10 +23,10 @@ type explainSource interface {
 	Limits(ctx context.Context) ([]fairlead.LimitUse, error)
 	// Fair returns the record of what nodes have started where tenants share starts.
 	Fair() *Fair
-	// Rules returns the current pauses and limits.
-	Rules(ctx context.Context) (*Rules, error)
+	// LimitConfig returns the current pauses and limits.
+	LimitConfig(ctx context.Context) (*LimitConfig, error)
 	// Ahead counts the ready jobs ahead of a job. It may stop a little above MaxAhead.
-	Ahead(ctx context.Context, facts *Facts) (Line, error)
+	Ahead(ctx context.Context, facts *Facts) (JobsAhead, error)
 	// NameLane returns the key of the lane of jobs that were just read.
 	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 	// GateOf returns the state of a parked job's gate.
@@ -48,21 +48,21 @@ func (s *explainStore) Explain(ctx context.Context, id int64) (fairlead.Explanat
 
 // collect reads the data that a claim would read. Each part is read at its own time.
 func (s *explainStore) collect(ctx context.Context, facts *Facts) (err error) {
-	if facts.Rules, err = s.of.Rules(ctx); err != nil {
+	if facts.LimitConfig, err = s.of.LimitConfig(ctx); err != nil {
 		return err
 	}
 	limits, err := s.of.Limits(ctx)
 	if err != nil {
 		return err
 	}
-	facts.Limits = facts.Rules.standing(limits)
+	facts.Limits = facts.LimitConfig.usage(limits)
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
 		return err
 	}
 	if err := s.readStarts(ctx, facts); err != nil {
 		return err
 	}
-	if party, fair := facts.Rules.Party(KeyOf(facts.Job)); fair {
+	if party, fair := facts.LimitConfig.Party(KeyOf(facts.Job)); fair {
 		if facts.Shared, err = s.of.Fair().recent(ctx, party.Scope, Micros(facts.Now)); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *explainStore) readOvertakers(ctx context.Context, facts *Facts) error {
 		if err != nil {
 			return err
 		}
-		facts.Newer = Line{}
+		facts.Newer = JobsAhead{}
 		for _, n := range counts {
 			key, err := s.of.NameLane(ctx, db, n.lane)
 			if err != nil {

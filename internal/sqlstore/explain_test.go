@@ -15,18 +15,18 @@ var explained = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 // readyFacts returns the facts of a job without obstacles, which starts immediately.
 func readyFacts() Facts {
 	return Facts{
-		Now:    explained,
-		Job:    &fairlead.Job{ID: 7, Queue: "q", Tenant: "t", Kind: "k", Status: fairlead.Status{State: fairlead.Ready}},
-		Rules:  NewRules(1, nil, nil, nil),
-		Limits: map[int32]*dispatch.Limit{},
-		Nodes:  []fairlead.Node{{ID: 1, Kinds: []string{"k"}, Idle: 1, Until: explained.Add(time.Second)}},
+		Now:         explained,
+		Job:         &fairlead.Job{ID: 7, Queue: "q", Tenant: "t", Kind: "k", Status: fairlead.Status{State: fairlead.Ready}},
+		LimitConfig: NewLimitConfig(1, nil, nil, nil),
+		Limits:      map[int32]*dispatch.Limit{},
+		Nodes:       []fairlead.Node{{ID: 1, Kinds: []string{"k"}, Idle: 1, Until: explained.Add(time.Second)}},
 	}
 }
 
 // under adds a limit with the given usage to the facts of a job.
-func (f *Facts) under(rule fairlead.Limit, stands dispatch.Limit) {
-	stands.ID, stands.Cap, stands.Rate, stands.Burst = 3, rule.MaxRunning, rule.Rate, rule.Burst
-	f.Rules = NewRules(1, nil, nil, []*Quota{{ID: 3, Rule: rule}})
+func (f *Facts) under(limit fairlead.Limit, stands dispatch.Limit) {
+	stands.ID, stands.Cap, stands.Rate, stands.Burst = 3, limit.MaxRunning, limit.Rate, limit.Burst
+	f.LimitConfig = NewLimitConfig(1, nil, nil, []*StoredLimit{{ID: 3, Limit: limit}})
 	f.Limits[3] = &stands
 }
 
@@ -71,7 +71,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"a pause": {
 			func(f *Facts) {
-				f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "k"}, {Scope: fairlead.PauseTenant, Name: "p"}}, map[string]string{"t": "p"}, nil)
+				f.LimitConfig = NewLimitConfig(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "k"}, {Scope: fairlead.PauseTenant, Name: "p"}}, map[string]string{"t": "p"}, nil)
 			},
 			[]string{`paused: kind "k" is paused`, `paused: tenant "p" is paused`},
 			time.Time{},
@@ -122,9 +122,9 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		},
 		"a cap of the tenant's parent, under which its other children start jobs": {
 			func(f *Facts) {
-				rule := fairlead.Limit{Scope: fairlead.LimitTenant, Name: "p", MaxRunning: 2}
-				f.under(rule, dispatch.Limit{Used: 2})
-				f.Rules = NewRules(1, nil, map[string]string{"t": "p", "sibling": "p"}, []*Quota{{ID: 3, Rule: rule}})
+				limit := fairlead.Limit{Scope: fairlead.LimitTenant, Name: "p", MaxRunning: 2}
+				f.under(limit, dispatch.Limit{Used: 2})
+				f.LimitConfig = NewLimitConfig(1, nil, map[string]string{"t": "p", "sibling": "p"}, []*StoredLimit{{ID: 3, Limit: limit}})
 				f.Starts = startsOf("sibling", 10, "other", 90)
 			},
 			[]string{`at_cap: tenant "p" is at its cap: 2 of 2 jobs are running or awaiting a result`},
@@ -165,7 +165,7 @@ func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
 		"a rate with others before it that it does not hold": {
 			func(f *Facts) {
 				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", Rate: 0.25, Burst: 1}, dispatch.Limit{Tokens: 0.5})
-				f.Ahead, f.Starts = Line{{Queue: "q", Tenant: "other", Kind: "k"}: 29}, startsOf("other", 3000)
+				f.Ahead, f.Starts = JobsAhead{{Queue: "q", Tenant: "other", Kind: "k"}: 29}, startsOf("other", 3000)
 			},
 			[]string{`over_rate: tenant "t" is at its rate of 0.25 jobs per second; the next job can start in 2s`, "in_line: 29 jobs are ahead of it"},
 			explained.Add(2 * time.Second),
@@ -229,8 +229,8 @@ func TestTheLanesThatCompeteWithAJobAreThoseThatItsNodesCouldStartNow(t *testing
 	f := readyFacts()
 	f.Nodes[0].Kinds = []string{"k", "full", "held"}
 	f.Nodes = append(f.Nodes, fairlead.Node{ID: 2, Kinds: []string{"elsewhere"}, Idle: 1, Until: explained.Add(time.Second)})
-	f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "held"}}, nil,
-		[]*Quota{{ID: 3, Rule: fairlead.Limit{Scope: fairlead.LimitKind, Name: "full", MaxRunning: 1}}})
+	f.LimitConfig = NewLimitConfig(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "held"}}, nil,
+		[]*StoredLimit{{ID: 3, Limit: fairlead.Limit{Scope: fairlead.LimitKind, Name: "full", MaxRunning: 1}}})
 	f.Limits[3] = &dispatch.Limit{ID: 3, Cap: 1, Used: 1}
 	lane := func(id int32, kind string) Lane { return Lane{id, LaneKey{Queue: "q", Tenant: "t", Kind: kind}} }
 	rivals := f.Rivals([]Lane{lane(1, "k"), lane(2, "full"), lane(3, "held"), lane(4, "elsewhere")})
@@ -242,9 +242,9 @@ func TestTheLanesThatCompeteWithAJobAreThoseThatItsNodesCouldStartNow(t *testing
 func TestALaneThatOnlyALimitOfTheJobItselfClosesCompetesWithIt(t *testing.T) {
 	f := readyFacts()
 	f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}, dispatch.Limit{Used: 1})
-	f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseTenant, Name: "held"}}, nil, []*Quota{
-		{ID: 3, Rule: fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}},
-		{ID: 4, Rule: fairlead.Limit{Scope: fairlead.LimitTenant, Name: "full", MaxRunning: 1}},
+	f.LimitConfig = NewLimitConfig(1, []fairlead.Pause{{Scope: fairlead.PauseTenant, Name: "held"}}, nil, []*StoredLimit{
+		{ID: 3, Limit: fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1}},
+		{ID: 4, Limit: fairlead.Limit{Scope: fairlead.LimitTenant, Name: "full", MaxRunning: 1}},
 	})
 	f.Limits[4] = &dispatch.Limit{ID: 4, Cap: 1, Used: 1}
 	lane := func(id int32, tenant string) Lane { return Lane{id, LaneKey{Queue: "q", Tenant: tenant, Kind: "k"}} }
@@ -258,7 +258,7 @@ func TestAnExplanationCountsTheJobsOfTheSameTenantThatGoFirst(t *testing.T) {
 	f := readyFacts()
 	own, other := KeyOf(f.Job), KeyOf(f.Job)
 	other.Tenant = "other"
-	f.Ahead = Line{own: 3, other: 4}
+	f.Ahead = JobsAhead{own: 3, other: 4}
 	if e := Explain(f); e.Ahead != 7 || e.AheadOwn != 3 {
 		t.Errorf("%d jobs go first, %d of the same tenant; want 7 and 3", e.Ahead, e.AheadOwn)
 	}
@@ -301,7 +301,7 @@ func TestAStartThatNewerJobsPutOffIsEstimatedWhileTheyLeaveStartsToOthers(t *tes
 }
 
 // line returns a number of jobs in the lane of readyFacts' job.
-func line(jobs int) Line { return Line{KeyOf(readyFacts().Job): jobs} }
+func line(jobs int) JobsAhead { return JobsAhead{KeyOf(readyFacts().Job): jobs} }
 
 // startsOf returns the number of started jobs per tenant.
 func startsOf(counts ...any) (all []driver.Starts) {

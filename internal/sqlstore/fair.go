@@ -13,8 +13,8 @@ const (
 	// shareEvery is the interval at which a node writes its shared starts and reads those
 	// of other nodes.
 	shareEvery = time.Second
-	// ledgerUnused is the time without claims after which a node is forgotten.
-	ledgerUnused = 5 * time.Minute
+	// startsUnused is the time without claims after which a node is forgotten.
+	startsUnused = 5 * time.Minute
 )
 
 // Fair counts the jobs that the store's nodes start where tenants share starts by weight, and
@@ -30,13 +30,13 @@ type Fair struct {
 
 // fairNode is a node that claims jobs where tenants share starts.
 type fairNode struct {
-	ledger  *dispatch.Ledger
-	sharing Lock
-	rules   *Rules // as of the last claim
-	claimed time.Time
-	begun   bool // has shared at least once
-	shared  time.Time
-	bucket  int64 // bucket of the last share
+	pastStarts *dispatch.PastStarts
+	sharing    Lock
+	config     *LimitConfig // as of the last claim
+	claimed    time.Time
+	begun      bool // has shared at least once
+	shared     time.Time
+	bucket     int64 // bucket of the last share
 }
 
 // FairStatements holds the SQL statements of Fair.
@@ -54,13 +54,13 @@ func NewFair(db Database, statements *FeatureStatements) *Fair {
 
 // FairClaim is a claim in which tenants share starts. A nil FairClaim has no shares.
 type FairClaim struct {
-	rules  *Rules
+	config *LimitConfig
 	shares *dispatch.Shares
 }
 
 // Open begins a claim. It returns nil unless tenants share the starts of at least one queue.
-func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
-	if !rules.Fair() {
+func (f *Fair) Open(node fairlead.NodeID, config *LimitConfig) *FairClaim {
+	if !config.Fair() {
 		return nil
 	}
 	f.mu.Lock()
@@ -69,15 +69,15 @@ func (f *Fair) Open(node fairlead.NodeID, rules *Rules) *FairClaim {
 	n := f.nodes[node]
 	if n == nil {
 		for id, other := range f.nodes {
-			if now.Sub(other.claimed) > ledgerUnused {
+			if now.Sub(other.claimed) > startsUnused {
 				delete(f.nodes, id)
 			}
 		}
-		n = &fairNode{ledger: dispatch.NewLedger()}
+		n = &fairNode{pastStarts: dispatch.NewPastStarts()}
 		f.nodes[node] = n
 	}
-	n.claimed, n.rules = now, rules
-	return &FairClaim{rules: rules, shares: n.ledger.Open()}
+	n.claimed, n.config = now, config
+	return &FairClaim{config: config, shares: n.pastStarts.Open()}
 }
 
 // Share returns the share of the lane's tenant, or nil if jobs in the lane start by deadline.
@@ -85,7 +85,7 @@ func (c *FairClaim) Share(lane LaneKey) *dispatch.Share {
 	if c == nil {
 		return nil
 	}
-	party, fair := c.rules.Party(lane)
+	party, fair := c.config.Party(lane)
 	if !fair {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *FairClaim) Close(solo bool, lanes []*dispatch.Lane, jobs []*fairlead.Jo
 func (c *FairClaim) started(jobs []*fairlead.Job) map[dispatch.Party]int {
 	started := map[dispatch.Party]int{}
 	for _, job := range jobs {
-		if party, fair := c.rules.Party(KeyOf(job)); fair {
+		if party, fair := c.config.Party(KeyOf(job)); fair {
 			started[party]++
 		}
 	}
@@ -168,18 +168,22 @@ func (f *Fair) shareAll(ctx context.Context) error {
 	return nil
 }
 
-// share reads the starts of other nodes and then writes those of this node.
+// share reads the starts of other nodes and then writes those of this node, in separate
+// transactions. Reading comes first because it returns the clock, which tells in which bucket
+// the node's starts belong. A claim of this node may run at any point between the two: its
+// starts are written now or by the next share. Other nodes may miss each other's starts of the
+// last second, so each of them compensates only for a part of a lead, see dispatch.PastStarts.
 func (f *Fair) share(ctx context.Context, node fairlead.NodeID, n *fairNode) error {
 	f.mu.Lock()
-	rules := n.rules
+	config := n.config
 	f.mu.Unlock()
 	now, others, err := f.others(ctx, node)
 	if err != nil {
 		return err
 	}
 	bucket := now / startsBucket.Microseconds()
-	n.ledger.Refresh(bucket, others, rules.partyIn)
-	if err := f.write(ctx, node, n.ledger); err != nil {
+	n.pastStarts.Refresh(bucket, others, config.partyIn)
+	if err := f.write(ctx, node, n.pastStarts); err != nil {
 		return err
 	}
 	if bucket != n.bucket {
@@ -213,8 +217,8 @@ func (f *Fair) others(ctx context.Context, node fairlead.NodeID) (int64, []dispa
 }
 
 // write publishes the starts of a node.
-func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch.Ledger) error {
-	counts := ledger.Unread()
+func (f *Fair) write(ctx context.Context, node fairlead.NodeID, pastStarts *dispatch.PastStarts) error {
+	counts := pastStarts.Unread()
 	if len(counts) == 0 {
 		return nil
 	}
@@ -225,7 +229,7 @@ func (f *Fair) write(ctx context.Context, node fairlead.NodeID, ledger *dispatch
 	if _, err := exec(ctx, f.db, "share starts", f.sql.PutFairStarts, &rows); err != nil {
 		return err
 	}
-	ledger.Written(counts)
+	pastStarts.Written(counts)
 	return nil
 }
 

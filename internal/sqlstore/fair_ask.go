@@ -9,30 +9,30 @@ import (
 )
 
 // ask returns the shared starts that the next claim of the store would see: a copy of the
-// ledger of the given node that claimed last, refreshed if the claim would refresh it. If
-// none of the nodes claims in this process, ask returns the empty ledger of a joining node.
-func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.Ledger, error) {
+// past starts of the given node that claimed last, refreshed if the claim would refresh it. If
+// none of the nodes claims in this process, ask returns the empty record of a joining node.
+func (f *Fair) ask(ctx context.Context, nodes []fairlead.Node) (*dispatch.PastStarts, error) {
 	id, n := f.lastOf(nodes)
 	if n == nil {
-		return dispatch.NewLedger(), nil
+		return dispatch.NewPastStarts(), nil
 	}
 	if err := n.sharing.Acquire(ctx); err != nil {
 		return nil, err
 	}
-	ledger, stale := n.ledger.Copy(), time.Since(n.shared) >= shareEvery
+	pastStarts, stale := n.pastStarts.Copy(), time.Since(n.shared) >= shareEvery
 	n.sharing.Release()
 	if !stale {
-		return ledger, nil
+		return pastStarts, nil
 	}
 	now, others, err := f.others(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
-	rules := n.rules
+	config := n.config
 	f.mu.Unlock()
-	ledger.Refresh(now/startsBucket.Microseconds(), others, rules.partyIn)
-	return ledger, nil
+	pastStarts.Refresh(now/startsBucket.Microseconds(), others, config.partyIn)
+	return pastStarts, nil
 }
 
 // lastOf returns the given node that claimed last, or nil if none has claimed.
@@ -47,10 +47,10 @@ func (f *Fair) lastOf(nodes []fairlead.Node) (last fairlead.NodeID, found *fairN
 	return last, found
 }
 
-// openAsked opens a claim on a copied ledger.
-func openAsked(ledger *dispatch.Ledger, rules *Rules) *FairClaim {
-	if !rules.Fair() {
+// openAsked opens a claim on copied past starts.
+func openAsked(pastStarts *dispatch.PastStarts, config *LimitConfig) *FairClaim {
+	if !config.Fair() {
 		return nil
 	}
-	return &FairClaim{rules: rules, shares: ledger.Open()}
+	return &FairClaim{config: config, shares: pastStarts.Open()}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 func TestWhoSharesStarts(t *testing.T) {
-	order := func(scope fairlead.LimitScope, queue string, order fairlead.Order) *Quota {
-		return &Quota{Rule: fairlead.Limit{Scope: scope, Name: queue, Order: order}}
+	order := func(scope fairlead.LimitScope, queue string, order fairlead.Order) *StoredLimit {
+		return &StoredLimit{Limit: fairlead.Limit{Scope: scope, Name: queue, Order: order}}
 	}
 	parents, weights := map[string]string{"child": "top"}, map[string]int{"child": 2, "top": 5}
 	child := dispatch.Party{Tenant: "child", Family: "top", Weight: 2, FamilyWeight: 5}
@@ -17,24 +17,24 @@ func TestWhoSharesStarts(t *testing.T) {
 	ofQueue.Scope = "q"
 	for _, test := range []struct {
 		name   string
-		quotas []*Quota
+		limits []*StoredLimit
 		queue  string
 		want   dispatch.Party
 		fair   bool
 	}{
 		{"nothing is said", nil, "q", dispatch.Party{}, false},
-		{"the cluster is fair", []*Quota{order(fairlead.LimitGlobal, "", fairlead.OrderFair)}, "q", child, true},
-		{"the queue is fair", []*Quota{order(fairlead.LimitQueue, "q", fairlead.OrderFair)}, "q", ofQueue, true},
-		{"another queue is fair", []*Quota{order(fairlead.LimitQueue, "q", fairlead.OrderFair)}, "r", child, false},
+		{"the cluster is fair", []*StoredLimit{order(fairlead.LimitGlobal, "", fairlead.OrderFair)}, "q", child, true},
+		{"the queue is fair", []*StoredLimit{order(fairlead.LimitQueue, "q", fairlead.OrderFair)}, "q", ofQueue, true},
+		{"another queue is fair", []*StoredLimit{order(fairlead.LimitQueue, "q", fairlead.OrderFair)}, "r", child, false},
 		{
 			"the queue goes by deadline",
-			[]*Quota{order(fairlead.LimitGlobal, "", fairlead.OrderFair), order(fairlead.LimitQueue, "q", fairlead.OrderDeadline)},
+			[]*StoredLimit{order(fairlead.LimitGlobal, "", fairlead.OrderFair), order(fairlead.LimitQueue, "q", fairlead.OrderDeadline)},
 			"q", ofQueue, false,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rules := NewRules(1, nil, parents, test.quotas).Weighed(weights)
-			if got, fair := rules.Party(LaneKey{Queue: test.queue, Tenant: "child"}); got != test.want || fair != test.fair {
+			config := NewLimitConfig(1, nil, parents, test.limits).Weighed(weights)
+			if got, fair := config.Party(LaneKey{Queue: test.queue, Tenant: "child"}); got != test.want || fair != test.fair {
 				t.Errorf("got %+v, %v", got, fair)
 			}
 		})
@@ -42,9 +42,9 @@ func TestWhoSharesStarts(t *testing.T) {
 }
 
 func TestATenantWithoutParentOrWeightCountsAsOne(t *testing.T) {
-	rules := NewRules(1, nil, nil, []*Quota{{Rule: fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}}})
+	config := NewLimitConfig(1, nil, nil, []*StoredLimit{{Limit: fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}}})
 	want := dispatch.Party{Tenant: "t", Family: "t", Weight: 1, FamilyWeight: 1}
-	if got, fair := rules.Party(LaneKey{Queue: "q", Tenant: "t"}); got != want || !fair {
+	if got, fair := config.Party(LaneKey{Queue: "q", Tenant: "t"}); got != want || !fair {
 		t.Errorf("got %+v, %v", got, fair)
 	}
 }

@@ -60,7 +60,7 @@ type FeatureStatements struct {
 // FeatureDatabase provides the store operations that Features needs.
 type FeatureDatabase interface {
 	Scheduling
-	RuleChanges
+	LimitChanges
 	Acting
 	operating
 	BatchDialect
@@ -82,7 +82,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		auditStore:        auditStore{db: database, sql: &statements.AuditStatements, query: query},
 		secretStore:       secretStore{db: database, sql: &statements.SecretStatements},
 		confidentialStore: confidentialStore{db: database, sql: &statements.ConfidentialStatements, known: &knownConfidential{}},
-		pauseStore:        pauseStore{db: database, rules: database, sql: pauses, tenants: &statements.TenantStatements},
+		pauseStore:        pauseStore{db: database, limits: database, sql: pauses, tenants: &statements.TenantStatements},
 		calendarStore:     calendarStore{db: database, sql: &statements.CalendarStatements},
 		tickStore:         tickStore{db: database, sql: &statements.ScheduleStatements, keep: &tickMemory{}},
 		alertStore:        alertStore{db: database, acting: database, of: database, sql: &statements.AlertStatements},
@@ -92,7 +92,7 @@ func NewFeatures(database FeatureDatabase, statements *FeatureStatements, query 
 		sweepStore:        sweepStore{db: database, dialect: database, sql: &statements.SweepStatements, steered: &statements.SteerStatements},
 		steerStore:        steerStore{db: database, acting: database, sql: &statements.SteerStatements},
 		sweepLogStore:     sweepLogStore{db: database, sql: &statements.SweepLogStatements},
-		tenantStore:       tenantStore{db: database, rules: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
+		tenantStore:       tenantStore{db: database, limits: database, sql: &statements.TenantStatements, clock: clock, pauses: pauses},
 		usageStore:        usageStore{db: database, of: database, sql: &statements.UsageStatements, clock: clock},
 		explainStore:      explainStore{db: database, of: database, clock: clock, usage: &statements.UsageStatements},
 		holdStore:         holdStore{db: database, of: database, sql: &statements.HoldStatements, clock: clock},

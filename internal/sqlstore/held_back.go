@@ -13,8 +13,8 @@ import (
 // holdSource is the part of a store that holdStore uses: the same data that claims read.
 type holdSource interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	// Rules returns the current pauses and limits.
-	Rules(ctx context.Context) (*Rules, error)
+	// LimitConfig returns the current pauses and limits.
+	LimitConfig(ctx context.Context) (*LimitConfig, error)
 	// NameLane returns the key of the lane of jobs that were just read.
 	NameLane(ctx context.Context, db DB, id int32) (LaneKey, error)
 }
@@ -34,10 +34,10 @@ func (s *holdStore) HeldBack(ctx context.Context, after hold.Place) (hold.Sight,
 		return sight, err
 	}
 	facts := Facts{Now: sight.Now}
-	if facts.Rules, err = s.of.Rules(ctx); err != nil {
+	if facts.LimitConfig, err = s.of.LimitConfig(ctx); err != nil {
 		return hold.Sight{}, fmt.Errorf("read waiting jobs: %w", err)
 	}
-	if facts.Limits, err = s.limitsOf(ctx, facts.Rules, lanes); err != nil {
+	if facts.Limits, err = s.limitsOf(ctx, facts.LimitConfig, lanes); err != nil {
 		return hold.Sight{}, err
 	}
 	if facts.Nodes, err = s.of.Nodes(ctx); err != nil {
@@ -105,10 +105,10 @@ func (s *holdStore) waiting(ctx context.Context, after hold.Place) (sight hold.S
 
 // limitsOf reads the current usage of the limits of some lanes, by ID. It does not read the
 // limits of other lanes, which may be numerous.
-func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey) (map[int32]*dispatch.Limit, error) {
+func (s *holdStore) limitsOf(ctx context.Context, config *LimitConfig, lanes []LaneKey) (map[int32]*dispatch.Limit, error) {
 	ids := List[int32]{}
 	for _, lane := range lanes {
-		ids = append(ids, rules.Of(lane)...)
+		ids = append(ids, config.Of(lane)...)
 	}
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
@@ -123,8 +123,8 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 			if err := row.Scan(&limit.ID, &limit.Used, &limit.Tokens, &age); err != nil {
 				return err
 			}
-			quota := rules.Quotas[limit.ID]
-			limit.Cap, limit.Min, limit.Rate, limit.Burst = quota.Rule.MaxRunning, quota.Min, quota.Rule.Rate, quota.Rule.Burst
+			stored := config.ByID[limit.ID]
+			limit.Cap, limit.Min, limit.Rate, limit.Burst = stored.Limit.MaxRunning, stored.Min, stored.Limit.Rate, stored.Limit.Burst
 			limit.Refill(micros(age))
 			limits[limit.ID] = &limit
 			return nil
@@ -141,7 +141,7 @@ func (s *holdStore) limitsOf(ctx context.Context, rules *Rules, lanes []LaneKey)
 			if err != nil {
 				return err
 			}
-			for _, id := range rules.Of(lane) {
+			for _, id := range config.Of(lane) {
 				if limit := limits[id]; limit != nil {
 					limit.Used += c.n
 				}

@@ -28,8 +28,8 @@ type historySource interface {
 	Get(ctx context.Context, id int64) (*fairlead.Job, error)
 	Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error)
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
-	Rules(ctx context.Context) (*Rules, error)
-	HoldLook(ctx context.Context) (hold.Standing, error)
+	LimitConfig(ctx context.Context) (*LimitConfig, error)
+	HoldLook(ctx context.Context) (hold.LookState, error)
 }
 
 // Holds lists the holds that match a filter.
@@ -40,11 +40,11 @@ func (s *historyStore) Holds(ctx context.Context, filter hold.Filter) (hold.Page
 	}
 	parent := ""
 	if filter.Tenant != "" {
-		rules, err := s.of.Rules(ctx)
+		config, err := s.of.LimitConfig(ctx)
 		if err != nil {
 			return hold.Page{}, fmt.Errorf("list holds: %w", err)
 		}
-		parent = rules.parents[filter.Tenant]
+		parent = config.parents[filter.Tenant]
 	}
 	limit := filter.Limit
 	filter.Limit++ // one more shows whether there is a next page
@@ -84,7 +84,7 @@ func (s *historyStore) History(ctx context.Context, id int64) (hold.History, err
 // past reads the data from which a history is derived. Each part is read at its own time.
 // The job comes last, so that no hold that ended before is missed.
 func (s *historyStore) past(ctx context.Context, id int64) (past hold.Past, err error) {
-	if past.Standing, err = s.of.HoldLook(ctx); err != nil {
+	if past.LookState, err = s.of.HoldLook(ctx); err != nil {
 		return past, err
 	}
 	if past.Job, err = s.of.Get(ctx, id); err != nil {
@@ -96,7 +96,7 @@ func (s *historyStore) past(ctx context.Context, id int64) (past hold.Past, err 
 	if past.Nodes, err = s.of.Nodes(ctx); err != nil {
 		return past, err
 	}
-	rules, err := s.of.Rules(ctx)
+	config, err := s.of.LimitConfig(ctx)
 	if err != nil {
 		return past, fmt.Errorf("history: %w", err)
 	}
@@ -107,9 +107,9 @@ func (s *historyStore) past(ctx context.Context, id int64) (past hold.Past, err 
 	}
 	past.Holds, err = s.list(ctx, hold.Filter{
 		Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind, From: from, To: until, Limit: mostInHistory,
-	}, rules.parents[lane.Tenant], past.Job.ConcurrencyKey)
+	}, config.parents[lane.Tenant], past.Job.ConcurrencyKey)
 	if len(past.Holds) == mostInHistory {
-		past.Standing.Since = latest(past.Standing.Since, past.Holds[mostInHistory-1].From)
+		past.LookState.Since = latest(past.LookState.Since, past.Holds[mostInHistory-1].From)
 	}
 	past.Holds = slices.DeleteFunc(past.Holds, func(h hold.Hold) bool { return h.Gate != "" && h.Gate != past.Job.ConcurrencyKey })
 	return past, err

@@ -40,15 +40,15 @@ type HoldStatements struct {
 }
 
 // HoldLook reads the state of looks.
-func (s *holdStore) HoldLook(ctx context.Context) (hold.Standing, error) {
+func (s *holdStore) HoldLook(ctx context.Context) (hold.LookState, error) {
 	found, err := readList(ctx, s.db.Read, "read the last look", scanStanding, s.sql.HoldLook)
 	if err != nil {
-		return hold.Standing{}, err
+		return hold.LookState{}, err
 	}
 	return found[0], nil
 }
 
-func scanStanding(row Scanner) (s hold.Standing, err error) {
+func scanStanding(row Scanner) (s hold.LookState, err error) {
 	var at, due, since, now int64
 	err = row.Scan(&s.Version, &at, &due, &since, &s.LastID, &now)
 	s.At, s.Due, s.Since, s.Now = Time(at), Time(due), Time(since), Time(now)

@@ -37,7 +37,7 @@ func causes(facts Facts, lanes []LaneKey, gates []waitingGate) []hold.Seen {
 	for _, gate := range gates {
 		add(hold.Seen{
 			Cause: hold.Cause{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Tenant: gate.lane.Tenant, Kind: gate.lane.Kind, Gate: gate.key},
-			Used:  gate.used, Cap: facts.Rules.Places(gate.lane.Kind),
+			Used:  gate.used, Cap: facts.LimitConfig.Places(gate.lane.Kind),
 		})
 	}
 	return all

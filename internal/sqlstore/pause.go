@@ -10,7 +10,7 @@ import (
 // pauseStore stores pauses.
 type pauseStore struct {
 	db      Database
-	rules   RuleChanges
+	limits  LimitChanges
 	sql     *PauseStatements
 	tenants *TenantStatements
 }
@@ -40,7 +40,7 @@ func (s *pauseStore) Resume(ctx context.Context, pause fairlead.Pause) error {
 }
 
 func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pause, paused bool) error {
-	return s.rules.ChangeRules(MayWait(ctx), verb, func(_ context.Context, change RuleChange) error {
+	return s.limits.ChangeLimits(MayWait(ctx), verb, func(_ context.Context, change LimitChange) error {
 		s.sql.setPause(change, pause, paused)
 		if pause.Scope == fairlead.PauseTenant { // a caller that has read the tenant before must not undo the pause
 			change.Queue(s.tenants.TouchTenant, change.Version(), pause.Name)
@@ -49,7 +49,7 @@ func (s *pauseStore) change(ctx context.Context, verb string, pause fairlead.Pau
 	})
 }
 
-// setPause queues the statement that pauses or resumes, as part of a rule change.
+// setPause queues the statement that pauses or resumes, as part of a change of limits.
 func (s *PauseStatements) setPause(db DB, pause fairlead.Pause, paused bool) {
 	if !paused {
 		db.Queue(s.Resume, string(pause.Scope), pause.Name)

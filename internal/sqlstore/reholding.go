@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reholding records that some jobs still count against the limits from before a rule change,
+// Reholding records that some jobs still count against the limits from before a change of limits,
 // because other transactions had locked these jobs during the change. If a transaction ends
 // its job, the job no longer counts against any limit. If the transaction rolls back, the job
 // must be moved to the new limits. If this process ends before it has moved the job, the job

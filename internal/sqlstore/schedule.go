@@ -46,7 +46,7 @@ func (b *ScheduleBodies) ScanSchedule(row Scanner) (s schedule.Record, err error
 		last.Schedule, last.Due, last.EndedAt = id, Time(lastDue), Time(lastEnded)
 		s.Last = &last
 	}
-	s.Standing = decodeStanding(standing)
+	s.Standing = decodePlanState(standing)
 	s.Calendar, s.CalendarVersion, s.Outdated = calendar, calendarSeen, calendarSeen != calendarVersion
 	return s, nil
 }

@@ -37,9 +37,9 @@ func (a *scheduleAlert) decode() *schedule.Alert {
 	return out
 }
 
-// standing is the state that a schedule keeps from one plan to the next. Times are in
+// planState is the state that a schedule keeps from one plan to the next. Times are in
 // microseconds.
-type standing struct {
+type planState struct {
 	Failures int   `json:"failures,omitempty"`
 	Told     bool  `json:"told,omitempty"`
 	FailedAt int64 `json:"failed_at,omitempty"`
@@ -47,22 +47,23 @@ type standing struct {
 	Chosen   int64 `json:"chosen,omitempty"`
 }
 
-// EncodeStanding returns a schedule's standing as JSON, or "" if the standing is empty.
-func EncodeStanding(s schedule.Standing) string {
+// EncodePlanState returns the state that a plan passes to the next as JSON, or "" if it is
+// empty.
+func EncodePlanState(s schedule.Standing) string {
 	if s == (schedule.Standing{}) {
 		return ""
 	}
-	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt), Micros(s.Chosen)})
+	text, err := json.Marshal(planState{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt), Micros(s.Chosen)})
 	if err != nil {
 		panic(err) // numbers always encode
 	}
 	return string(text)
 }
 
-// decodeStanding decodes the result of EncodeStanding. It ignores unreadable text, after
+// decodePlanState decodes the result of EncodePlanState. It ignores unreadable text, after
 // which the alert's receiver may get a message twice.
-func decodeStanding(text []byte) schedule.Standing {
-	var s standing
+func decodePlanState(text []byte) schedule.Standing {
+	var s planState
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
 		return schedule.Standing{}
 	}

@@ -75,7 +75,7 @@ func (t *scheduleTx) Advance(_ context.Context, schedules []*schedule.Record) er
 	for _, r := range schedules {
 		last := r.LastRun()
 		advanced.Add(r.ID, Micros(r.Due), Micros(r.FireAt), last.Job, Micros(last.Due), string(last.Trigger), int64(last.Number),
-			string(last.State), Micros(last.EndedAt), r.Skipped, EncodeStanding(r.Standing), r.CalendarVersion)
+			string(last.State), Micros(last.EndedAt), r.Skipped, EncodePlanState(r.Standing), r.CalendarVersion)
 		if r.CalendarVersion != t.seen[r.ID] {
 			changed.Add(r.ID, r.CalendarVersion)
 		}

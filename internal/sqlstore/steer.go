@@ -39,7 +39,12 @@ type SteerStatements struct {
 	ReopenShard     string `sql:"reopen_shard"`
 }
 
-// Steer runs act on a sweep under its lock.
+// Steer runs act on a sweep under its lock, as Conduct does with a batch.
+//
+// A shard has two rows. One holds its job and its share of the rate; only transactions under
+// this lock change it. The other holds its progress, which the checkpoints of its run write
+// without the lock, so a run never waits for Steer. The progress that act reads may
+// therefore be outdated before the transaction commits. The next call sees the rest.
 func (s *steerStore) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	return actLocked(ctx, s.acting, "steer", Subject{"sweep", id}, wait, func(ctx context.Context, locked lockedTx) (bool, error) {
 		tx := &sweepTx{lockedTx: locked, sql: s.sql, sweep: id}
@@ -69,8 +74,8 @@ type sweepTx struct {
 
 var _ sweep.Tx = (*sweepTx)(nil)
 
-// lock locks the sweep. It returns nil if another transaction holds the lock and wait is
-// not set.
+// lock locks the sweep and then reads the clock, see batchTx.lock. It returns nil if another
+// transaction holds the lock and wait is not set.
 func (t *sweepTx) lock(ctx context.Context, wait bool) (*sweep.Record, error) {
 	statement, exists := t.sql.TrySweep, false
 	if wait {

@@ -23,14 +23,14 @@ type Family struct {
 }
 
 // NewFamily returns the Family for the tenant named except. parents contains all declared
-// tenants, and quotas all quotas.
-func NewFamily(parents map[string]string, quotas []*Quota, except string) Family {
+// tenants, and limits lists all limits.
+func NewFamily(parents map[string]string, limits []*StoredLimit, except string) Family {
 	family := Family{Parents: parents}
-	for _, q := range quotas {
+	for _, q := range limits {
 		switch {
-		case q.Rule.Scope == fairlead.LimitGlobal:
-			family.GlobalCap = q.Rule.MaxRunning
-		case q.Rule.Scope != fairlead.LimitTenant || q.Rule.Name != except:
+		case q.Limit.Scope == fairlead.LimitGlobal:
+			family.GlobalCap = q.Limit.MaxRunning
+		case q.Limit.Scope != fairlead.LimitTenant || q.Limit.Name != except:
 			family.Minimums += q.Min
 		}
 	}
@@ -102,12 +102,12 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 }
 
 // CheckSeenLimit returns ErrConflict if a limit has changed since the caller read it. seen is
-// the limit that the caller read; quotas are the current quotas.
-func CheckSeenLimit(seen fairlead.Limit, quotas []*Quota) error {
+// the limit that the caller read; limits lists the current limits.
+func CheckSeenLimit(seen fairlead.Limit, limits []*StoredLimit) error {
 	now := fairlead.Limit{Scope: seen.Scope, Name: seen.Name}
-	for _, q := range quotas {
-		if q.Rule.Scope == seen.Scope && q.Rule.Name == seen.Name {
-			now = q.Rule
+	for _, q := range limits {
+		if q.Limit.Scope == seen.Scope && q.Limit.Name == seen.Name {
+			now = q.Limit
 		}
 	}
 	if now != seen {

@@ -13,7 +13,7 @@ import (
 // tenantStore stores declared tenants.
 type tenantStore struct {
 	db     Database
-	rules  RuleChanges
+	limits LimitChanges
 	sql    *TenantStatements
 	clock  *ClockStatements
 	pauses *PauseStatements
@@ -38,7 +38,7 @@ func (s *tenantStore) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fa
 		return fairlead.Tenant{}, fmt.Errorf("put tenant: %w", err)
 	}
 	var stored fairlead.Tenant
-	err = s.rules.ChangeRules(MayWait(ctx), "put tenant", func(ctx context.Context, change RuleChange) (err error) {
+	err = s.limits.ChangeLimits(MayWait(ctx), "put tenant", func(ctx context.Context, change LimitChange) (err error) {
 		stored, err = s.put(ctx, change, tenant, labels)
 		return err
 	})
@@ -48,7 +48,7 @@ func (s *tenantStore) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fa
 	return stored, nil
 }
 
-func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
+func (s *tenantStore) put(ctx context.Context, change LimitChange, tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
 	before, err := s.lookUp(ctx, change, tenant.Name, tenant.Parent)
 	if err != nil {
 		return tenant, err
@@ -69,7 +69,7 @@ func (s *tenantStore) put(ctx context.Context, change RuleChange, tenant fairlea
 	tenant.Version, tenant.CreatedAt, tenant.UpdatedAt = change.Version(), Time(created), Time(before.now)
 	change.Queue(s.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, JSON(labels),
 		tenant.StartURL, tenant.FailURL, tenant.TimeoutURL, tenant.Version, created, before.now)
-	if err := change.PutQuota(ctx, tenant.Limit(), tenant.MinRunning, before.family.children(tenant.Name)); err != nil {
+	if err := change.PutLimit(ctx, tenant.Limit(), tenant.MinRunning, before.family.children(tenant.Name)); err != nil {
 		return tenant, err
 	}
 	pause := fairlead.Pause{Scope: fairlead.PauseTenant, Name: tenant.Name}
@@ -96,7 +96,7 @@ type declared struct {
 
 // lookUp reads the data that decides whether a tenant may be declared with a parent, or
 // deleted.
-func (s *tenantStore) lookUp(ctx context.Context, change RuleChange, name, parent string) (found declared, err error) {
+func (s *tenantStore) lookUp(ctx context.Context, change LimitChange, name, parent string) (found declared, err error) {
 	change.QueueEach(func(row Scanner) error {
 		found.declared = true
 		return row.Scan(&found.version, &found.parent, &found.createdAt)
@@ -111,7 +111,7 @@ func (s *tenantStore) lookUp(ctx context.Context, change RuleChange, name, paren
 
 // DeleteTenant removes the declaration of a tenant.
 func (s *tenantStore) DeleteTenant(ctx context.Context, name string) error {
-	return s.rules.ChangeRules(MayWait(ctx), "delete tenant", func(ctx context.Context, change RuleChange) error {
+	return s.limits.ChangeLimits(MayWait(ctx), "delete tenant", func(ctx context.Context, change LimitChange) error {
 		before, err := s.lookUp(ctx, change, name, "")
 		switch {
 		case err != nil:
@@ -126,7 +126,7 @@ func (s *tenantStore) DeleteTenant(ctx context.Context, name string) error {
 			change.Adopt(name, "")
 		}
 		change.Queue(s.sql.DeleteTenant, name)
-		if err := change.PutQuota(ctx, fairlead.Limit{Scope: fairlead.LimitTenant, Name: name}, 0, nil); err != nil {
+		if err := change.PutLimit(ctx, fairlead.Limit{Scope: fairlead.LimitTenant, Name: name}, 0, nil); err != nil {
 			return err
 		}
 		s.pauses.setPause(change, fairlead.Pause{Scope: fairlead.PauseTenant, Name: name}, false)

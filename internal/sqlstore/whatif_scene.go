@@ -9,11 +9,11 @@ import (
 
 // scene holds the data that claims use, at one moment.
 type scene struct {
-	sheet    *ruleSheet
-	versions map[string]int64 // versions of the declared tenants to be changed
-	lanes    []*forecastLane  // lanes with ready jobs
-	held     map[LaneKey]int  // jobs that count against limits
-	ledger   *dispatch.Ledger // recent starts of tenants that share starts
+	data       *limitData
+	versions   map[string]int64     // versions of the declared tenants to be changed
+	lanes      []*forecastLane      // lanes with ready jobs
+	held       map[LaneKey]int      // jobs that count against limits
+	pastStarts *dispatch.PastStarts // recent starts of tenants that share starts
 
 	nodes  []fairlead.Node // live nodes that accept jobs
 	others []fairlead.Node // all other nodes
@@ -43,7 +43,7 @@ func (s *scene) meet(nodes []fairlead.Node) {
 	}
 }
 
-func (s *scene) now() time.Time { return Time(s.sheet.now) }
+func (s *scene) now() time.Time { return Time(s.data.now) }
 
 // idle returns the number of free slots of the nodes.
 func (s *scene) idle() (slots int) {
@@ -65,16 +65,16 @@ func (s *scene) serves(lane LaneKey) bool {
 }
 
 // apply makes a change to a sheet, or fails as saving the change would.
-func (s *scene) apply(sheet *ruleSheet, change fairlead.RuleChange) error {
+func (s *scene) apply(data *limitData, change fairlead.RuleChange) error {
 	if change.Limit != nil {
-		return sheet.setLimit(*change.Limit)
+		return data.setLimit(*change.Limit)
 	}
-	return sheet.putTenant(*change.Tenant, s.versions[change.Tenant.Name])
+	return data.putTenant(*change.Tenant, s.versions[change.Tenant.Name])
 }
 
-// prospect holds the jobs that would start under some rules.
+// prospect holds the jobs that would start under some limits.
 type prospect struct {
-	rules  *Rules
+	config *LimitConfig
 	limits map[int32]*dispatch.Limit // state after all these jobs have started
 	picks  []dispatch.Pick
 	token  time.Duration // see dispatch.NextToken
@@ -88,17 +88,17 @@ type laneStarts struct {
 }
 
 // foresee chooses jobs as one claim of all nodes together would.
-func (s *scene) foresee(sheet *ruleSheet, slots int, read func(*forecastLane) error) (*prospect, error) {
-	rules := sheet.rules()
-	limits := sheet.limits(rules, s.held)
-	fair := openAsked(s.ledger.Copy(), rules)
+func (s *scene) foresee(data *limitData, slots int, read func(*forecastLane) error) (*prospect, error) {
+	config := data.config()
+	limits := data.limits(config, s.held)
+	fair := openAsked(s.pastStarts.Copy(), config)
 	lanes, of := []*dispatch.Lane{}, map[int32]*forecastLane{}
 	for _, lane := range s.lanes {
-		if rules.Paused(lane.LaneKey) || !s.serves(lane.LaneKey) {
+		if config.Paused(lane.LaneKey) || !s.serves(lane.LaneKey) {
 			continue
 		}
 		of[lane.ID] = lane
-		lanes = append(lanes, govern(lane, rules, limits, fair))
+		lanes = append(lanes, limitedLane(lane, config, limits, fair))
 	}
 	picks, err := dispatch.ChooseReading(lanes, dispatch.Ask{Max: slots}, func(lane *dispatch.Lane) error {
 		from := of[lane.ID]
@@ -113,7 +113,7 @@ func (s *scene) foresee(sheet *ruleSheet, slots int, read func(*forecastLane) er
 	if err != nil {
 		return nil, err
 	}
-	p := &prospect{rules: rules, limits: limits, picks: picks, token: dispatch.NextToken(lanes, picks), starts: map[int32]laneStarts{}}
+	p := &prospect{config: config, limits: limits, picks: picks, token: dispatch.NextToken(lanes, picks), starts: map[int32]laneStarts{}}
 	for i, pick := range picks {
 		lane := p.starts[pick.Lane.ID]
 		if lane.jobs++; lane.first == 0 {
@@ -127,13 +127,13 @@ func (s *scene) foresee(sheet *ruleSheet, slots int, read func(*forecastLane) er
 	return p, nil
 }
 
-// govern returns a lane with its limits and the share of its tenant.
-func govern(lane *forecastLane, rules *Rules, limits map[int32]*dispatch.Limit, fair *FairClaim) *dispatch.Lane {
+// limitedLane returns a lane with its limits and the share of its tenant.
+func limitedLane(lane *forecastLane, config *LimitConfig, limits map[int32]*dispatch.Limit, fair *FairClaim) *dispatch.Lane {
 	governed := &dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: lane.keys[0], Keys: lane.keys, All: lane.all, Share: fair.Share(lane.LaneKey)}
-	for _, id := range rules.Of(lane.LaneKey) {
+	for _, id := range config.Of(lane.LaneKey) {
 		governed.Limits = append(governed.Limits, limits[id])
 	}
-	if id, limited := rules.Tenant(lane.LaneKey); limited {
+	if id, limited := config.Tenant(lane.LaneKey); limited {
 		governed.Tenant = limits[id]
 	}
 	return governed

@@ -20,10 +20,10 @@ type whatIfStore struct {
 
 // WhatIfStatements holds the SQL statements of whatIfStore. None of them takes locks.
 type WhatIfStatements struct {
-	StandingQuotas string `sql:"standing_quotas"`
-	HeldLanes      string `sql:"held_lanes"`
-	FirstOfLanes   string `sql:"first_of_lanes"`
-	FirstOfLane    string `sql:"first_of_lane"`
+	LimitTokens  string `sql:"limit_tokens"`
+	HeldLanes    string `sql:"held_lanes"`
+	FirstOfLanes string `sql:"first_of_lanes"`
+	FirstOfLane  string `sql:"first_of_lane"`
 }
 
 // WhatIf compares the jobs that would start now with those that would start after some
@@ -33,14 +33,14 @@ func (s *whatIfStore) WhatIf(ctx context.Context, question fairlead.WhatIf) (fai
 	if err != nil {
 		return fairlead.Forecast{}, fmt.Errorf("what if: %w", err)
 	}
-	changed := scene.sheet.copy()
+	changed := scene.data.copy()
 	for i, change := range question.Changes {
 		if err := fairlead.InChange(i, len(question.Changes), scene.apply(changed, change)); err != nil {
 			return fairlead.Forecast{}, err
 		}
 	}
 	read := func(lane *forecastLane) error { return s.readLane(ctx, lane, question.Slots) }
-	before, err := scene.foresee(scene.sheet, question.Slots, read)
+	before, err := scene.foresee(scene.data, question.Slots, read)
 	after := before
 	if err == nil && len(question.Changes) > 0 {
 		after, err = scene.foresee(changed, question.Slots, read)
@@ -66,24 +66,24 @@ func (s *whatIfStore) look(ctx context.Context, question fairlead.WhatIf) (*scen
 		return nil, err
 	}
 	found.meet(nodes)
-	found.ledger, err = s.of.Fair().ask(ctx, found.nodes)
+	found.pastStarts, err = s.of.Fair().ask(ctx, found.nodes)
 	return found, err
 }
 
 func (s *whatIfStore) readScene(ctx context.Context, db DB, question fairlead.WhatIf) (*scene, error) {
-	sheet := &ruleSheet{parents: map[string]string{}, weights: map[string]int{}}
-	read := &scene{sheet: sheet, held: map[LaneKey]int{}, versions: map[string]int64{}}
+	data := &limitData{parents: map[string]string{}, weights: map[string]int{}}
+	read := &scene{data: data, held: map[LaneKey]int{}, versions: map[string]int64{}}
 	clock := queueList(db, scanNumber, s.clock.Now)
 	pauses := queueList(db, ScanPause, s.pauses.Pauses)
-	quotas := queueList(db, scanStandingQuota, s.sql.StandingQuotas)
+	limits := queueList(db, scanLimitRow, s.sql.LimitTokens)
 	lanes := queueList(db, scanForecastLane, s.sql.FirstOfLanes)
 	db.QueueEach(func(row Scanner) error {
 		var name, parent string
 		err := row.Scan(&name, &parent)
-		sheet.parents[name] = parent
+		data.parents[name] = parent
 		return err
 	}, s.tenants.Parents)
-	db.QueueEach(func(row Scanner) error { return ScanWeight(row, sheet.weights) }, s.tenants.Weights)
+	db.QueueEach(func(row Scanner) error { return ScanWeight(row, data.weights) }, s.tenants.Weights)
 	db.QueueEach(func(row Scanner) error {
 		var lane LaneKey
 		var jobs int
@@ -105,7 +105,7 @@ func (s *whatIfStore) readScene(ctx context.Context, db DB, question fairlead.Wh
 	if err := db.Flush(ctx); err != nil {
 		return nil, err
 	}
-	sheet.now, sheet.pauses, sheet.quotas = (*clock)[0], *pauses, *quotas
+	data.now, data.pauses, data.rows = (*clock)[0], *pauses, *limits
 	for _, lane := range *lanes {
 		if len(lane.keys) > 0 { // otherwise it contains only crash suspects
 			read.lanes = append(read.lanes, lane)
@@ -114,9 +114,9 @@ func (s *whatIfStore) readScene(ctx context.Context, db DB, question fairlead.Wh
 	return read, nil
 }
 
-func scanStandingQuota(row Scanner) (*standingQuota, error) {
-	q := &standingQuota{}
-	err := row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.Rule.Order, &q.tokens, &q.refilledAt)
+func scanLimitRow(row Scanner) (*limitRow, error) {
+	q := &limitRow{}
+	err := row.Scan(&q.ID, &q.Limit.Scope, &q.Limit.Name, &q.Limit.MaxRunning, &q.Min, &q.Limit.Rate, &q.Limit.Burst, &q.Limit.PerKey, &q.Limit.Order, &q.tokens, &q.refilledAt)
 	return q, err
 }
 

@@ -8,15 +8,15 @@ import (
 
 // gates returns notes about the kinds whose parked jobs are not part of the forecast.
 func (s *scene) gates(question fairlead.WhatIf) (text []string) {
-	rules := s.sheet.rules()
+	config := s.data.config()
 	for _, change := range question.Changes {
 		limit := change.Limit
 		if limit == nil || limit.Scope != fairlead.LimitKind {
 			continue
 		}
-		if places := max(1, limit.PerKey); places != rules.Places(limit.Name) {
+		if places := max(1, limit.PerKey); places != config.Places(limit.Name) {
 			text = append(text, fmt.Sprintf("kind %q admits %d jobs with the same concurrency key instead of %d: which parked jobs that admits is not part of this forecast",
-				limit.Name, places, rules.Places(limit.Name)))
+				limit.Name, places, config.Places(limit.Name)))
 		}
 	}
 	return text

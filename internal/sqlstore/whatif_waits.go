@@ -65,7 +65,7 @@ func (s *scene) wait(lane *forecastLane, p *prospect) fairlead.WaitOutlook {
 		return out // all of them start
 	}
 	e := explaining{
-		Facts: Facts{Now: s.now(), Job: &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind}, Rules: p.rules, Limits: p.limits},
+		Facts: Facts{Now: s.now(), Job: &fairlead.Job{Queue: lane.Queue, Tenant: lane.Tenant, Kind: lane.Kind}, LimitConfig: p.config, Limits: p.limits},
 		lane:  lane.LaneKey,
 	}
 	e.paused()

@@ -30,9 +30,9 @@ func Answer(given *fairlead.Settlement) (fairlead.Settlement, error) {
 	return answer, nil
 }
 
-// Standing is a job's state at the time when an answer or an extension arrives. It is read
+// JobState is a job's state at the time when an answer or an extension arrives. It is read
 // from the job's locked row.
-type Standing struct {
+type JobState struct {
 	ID    int64
 	State fairlead.State
 	Fence int64 // fence of the current run or the run that ended the job, else 0
@@ -59,7 +59,7 @@ const (
 
 // Resolve decides what to do with an answer. It returns ErrExpired if the deadline has passed,
 // and ErrConflict if the job already has a different answer.
-func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
+func (at *JobState) Resolve(answer *fairlead.Settlement) (Reply, error) {
 	switch {
 	case at.Fence != answer.Fence || at.Fence == 0: // a job that never ran has no fence
 		return Stale, nil
@@ -76,7 +76,7 @@ func (at *Standing) Resolve(answer *fairlead.Settlement) (Reply, error) {
 }
 
 // Apply returns the waiting job's next state after an accepted answer.
-func (at *Standing) Apply(answer *fairlead.Settlement) Next { return Apply(retried(answer, at.Retry)) }
+func (at *JobState) Apply(answer *fairlead.Settlement) Next { return Apply(retried(answer, at.Retry)) }
 
 // retried returns the effective answer: if the wait has a retry pause, a failure that is
 // not final becomes a retry.
@@ -91,12 +91,12 @@ func retried(answer *fairlead.Settlement, retry *time.Duration) *fairlead.Settle
 
 // late reports whether the deadline of the job has passed. An answer exactly at the
 // deadline is still accepted.
-func (at *Standing) late() bool {
+func (at *JobState) late() bool {
 	return at.State == fairlead.Waiting && at.Now > at.Deadline || at.State == fairlead.Failed && at.Reason == fairlead.ReasonDeadline
 }
 
 // endedBy reports whether the job ended as an answer specifies.
-func (at *Standing) endedBy(answer *fairlead.Settlement) bool {
+func (at *JobState) endedBy(answer *fairlead.Settlement) bool {
 	end := Apply(answer)
 	return at.State.Final() && at.State == end.State && at.Reason == end.Reason && at.Error == end.Error && bytes.Equal(at.Output, end.Output)
 }
@@ -124,7 +124,7 @@ func Recorded(answer *fairlead.Settlement, found bool, reason fairlead.Reason, t
 // Extend checks whether a report under the given fence may extend the job's wait. It returns
 // ErrLeaseLost if the fence is not the job's, ErrExpired after the deadline, and ErrConflict
 // if the job has already been answered.
-func (at *Standing) Extend(fence int64) error {
+func (at *JobState) Extend(fence int64) error {
 	switch {
 	case at.Fence != fence || at.Fence == 0: // a job that never ran has no fence
 		return driver.LeaseLost(at.ID)
@@ -139,7 +139,7 @@ func (at *Standing) Extend(fence int64) error {
 // Extended returns a waiting job's deadline after an extension. An extension never moves the
 // deadline to an earlier time. waits is false if the job does not wait yet and therefore has
 // no deadline.
-func (at *Standing) Extended(e *fairlead.Extension) (deadline int64, waits bool) {
+func (at *JobState) Extended(e *fairlead.Extension) (deadline int64, waits bool) {
 	if at.State != fairlead.Waiting {
 		return 0, false
 	}
@@ -151,7 +151,7 @@ var errNoAnswer = errors.New("no answer arrived before the deadline")
 
 // Overdue reports whether the job is waiting under the given fence and its deadline has
 // passed.
-func (at *Standing) Overdue(fence int64) bool {
+func (at *JobState) Overdue(fence int64) bool {
 	return at.State == fairlead.Waiting && at.Fence == fence && at.late()
 }
 

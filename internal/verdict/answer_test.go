@@ -42,36 +42,36 @@ func answerOf(t *testing.T, move fairlead.Move) *fairlead.Settlement {
 func TestResolve(t *testing.T) {
 	succeed, fail, again := answerOf(t, fairlead.Succeed), answerOf(t, fairlead.Fail), answerOf(t, fairlead.Again)
 	for _, c := range []struct {
-		name     string
-		standing Standing
-		answer   *fairlead.Settlement
-		reply    Reply
-		err      error
+		name   string
+		state  JobState
+		answer *fairlead.Settlement
+		reply  Reply
+		err    error
 	}{
-		{"a waiting job moves", Standing{State: fairlead.Waiting, Deadline: 10, Now: 9}, succeed, Counts, nil},
-		{"at the deadline it still counts", Standing{State: fairlead.Waiting, Deadline: 10, Now: 10}, again, Counts, nil},
-		{"after the deadline it is refused", Standing{State: fairlead.Waiting, Deadline: 10, Now: 11}, succeed, 0, fairlead.ErrExpired},
-		{"one that expired stays so", Standing{State: fairlead.Failed, Reason: fairlead.ReasonDeadline}, fail, 0, fairlead.ErrExpired},
-		{"one that runs keeps it", Standing{State: fairlead.Running}, fail, Kept, nil},
-		{"the kept one again is fine", Standing{State: fairlead.Running, Answer: answerOf(t, fairlead.Again)}, again, Repeated, nil},
-		{"another than the kept one conflicts", Standing{State: fairlead.Running, Answer: fail}, succeed, 0, fairlead.ErrConflict},
-		{"the same success again is fine", Standing{State: fairlead.Succeeded, Output: []byte(`1`)}, succeed, Repeated, nil},
-		{"another output conflicts", Standing{State: fairlead.Succeeded, Output: []byte(`2`)}, succeed, 0, fairlead.ErrConflict},
-		{"the same failure again is fine", Standing{State: fairlead.Failed, Reason: fairlead.ReasonTimeout, Error: "slow"}, fail, Repeated, nil},
-		{"another reason conflicts", Standing{State: fairlead.Failed, Reason: fairlead.ReasonError, Error: "slow"}, fail, 0, fairlead.ErrConflict},
-		{"another text conflicts", Standing{State: fairlead.Failed, Reason: fairlead.ReasonTimeout, Error: "late"}, fail, 0, fairlead.ErrConflict},
-		{"a failure of a success conflicts", Standing{State: fairlead.Succeeded}, fail, 0, fairlead.ErrConflict},
-		{"a retry of what has ended conflicts", Standing{State: fairlead.Cancelled, Reason: fairlead.ReasonTimeout, Error: "slow"}, again, 0, fairlead.ErrConflict},
+		{"a waiting job moves", JobState{State: fairlead.Waiting, Deadline: 10, Now: 9}, succeed, Counts, nil},
+		{"at the deadline it still counts", JobState{State: fairlead.Waiting, Deadline: 10, Now: 10}, again, Counts, nil},
+		{"after the deadline it is refused", JobState{State: fairlead.Waiting, Deadline: 10, Now: 11}, succeed, 0, fairlead.ErrExpired},
+		{"one that expired stays so", JobState{State: fairlead.Failed, Reason: fairlead.ReasonDeadline}, fail, 0, fairlead.ErrExpired},
+		{"one that runs keeps it", JobState{State: fairlead.Running}, fail, Kept, nil},
+		{"the kept one again is fine", JobState{State: fairlead.Running, Answer: answerOf(t, fairlead.Again)}, again, Repeated, nil},
+		{"another than the kept one conflicts", JobState{State: fairlead.Running, Answer: fail}, succeed, 0, fairlead.ErrConflict},
+		{"the same success again is fine", JobState{State: fairlead.Succeeded, Output: []byte(`1`)}, succeed, Repeated, nil},
+		{"another output conflicts", JobState{State: fairlead.Succeeded, Output: []byte(`2`)}, succeed, 0, fairlead.ErrConflict},
+		{"the same failure again is fine", JobState{State: fairlead.Failed, Reason: fairlead.ReasonTimeout, Error: "slow"}, fail, Repeated, nil},
+		{"another reason conflicts", JobState{State: fairlead.Failed, Reason: fairlead.ReasonError, Error: "slow"}, fail, 0, fairlead.ErrConflict},
+		{"another text conflicts", JobState{State: fairlead.Failed, Reason: fairlead.ReasonTimeout, Error: "late"}, fail, 0, fairlead.ErrConflict},
+		{"a failure of a success conflicts", JobState{State: fairlead.Succeeded}, fail, 0, fairlead.ErrConflict},
+		{"a retry of what has ended conflicts", JobState{State: fairlead.Cancelled, Reason: fairlead.ReasonTimeout, Error: "slow"}, again, 0, fairlead.ErrConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.standing.ID, c.standing.Fence = 5, 9
-			reply, err := c.standing.Resolve(c.answer)
+			c.state.ID, c.state.Fence = 5, 9
+			reply, err := c.state.Resolve(c.answer)
 			if reply != c.reply || !errors.Is(err, c.err) {
 				t.Errorf("got %d, %v; want %d, %v", reply, err, c.reply, c.err)
 			}
 			for _, fence := range []int64{0, 8} {
-				c.standing.Fence = fence
-				if reply, err := c.standing.Resolve(c.answer); reply != Stale || err != nil {
+				c.state.Fence = fence
+				if reply, err := c.state.Resolve(c.answer); reply != Stale || err != nil {
 					t.Errorf("under fence %d: got %d, %v", fence, reply, err)
 				}
 			}
@@ -127,25 +127,25 @@ func TestARetryOfARunThatIsOverIsAcceptedIfItEndedTheRun(t *testing.T) {
 
 func TestExtend(t *testing.T) {
 	for _, c := range []struct {
-		name     string
-		standing Standing
-		want     error
+		name  string
+		state JobState
+		want  error
 	}{
-		{"a waiting job gets more time", Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 10}, nil},
-		{"one that runs is heard of", Standing{State: fairlead.Running, Fence: 9}, nil},
-		{"another run is over", Standing{State: fairlead.Waiting, Fence: 8, Deadline: 10, Now: 11}, fairlead.ErrLeaseLost},
-		{"a job that never ran has no run", Standing{State: fairlead.Ready}, fairlead.ErrLeaseLost},
-		{"after the deadline it is too late", Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 11}, fairlead.ErrExpired},
-		{"one that expired is too late", Standing{State: fairlead.Failed, Fence: 9, Reason: fairlead.ReasonDeadline}, fairlead.ErrExpired},
-		{"one that was answered early conflicts", Standing{State: fairlead.Running, Fence: 9, Answer: said(fairlead.Fail)}, fairlead.ErrConflict},
-		{"one that has ended conflicts", Standing{State: fairlead.Succeeded, Fence: 9}, fairlead.ErrConflict},
+		{"a waiting job gets more time", JobState{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 10}, nil},
+		{"one that runs is heard of", JobState{State: fairlead.Running, Fence: 9}, nil},
+		{"another run is over", JobState{State: fairlead.Waiting, Fence: 8, Deadline: 10, Now: 11}, fairlead.ErrLeaseLost},
+		{"a job that never ran has no run", JobState{State: fairlead.Ready}, fairlead.ErrLeaseLost},
+		{"after the deadline it is too late", JobState{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 11}, fairlead.ErrExpired},
+		{"one that expired is too late", JobState{State: fairlead.Failed, Fence: 9, Reason: fairlead.ReasonDeadline}, fairlead.ErrExpired},
+		{"one that was answered early conflicts", JobState{State: fairlead.Running, Fence: 9, Answer: said(fairlead.Fail)}, fairlead.ErrConflict},
+		{"one that has ended conflicts", JobState{State: fairlead.Succeeded, Fence: 9}, fairlead.ErrConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fence := int64(9)
-			if c.standing.Fence == 0 {
+			if c.state.Fence == 0 {
 				fence = 0
 			}
-			if err := c.standing.Extend(fence); !errors.Is(err, c.want) {
+			if err := c.state.Extend(fence); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
@@ -153,13 +153,13 @@ func TestExtend(t *testing.T) {
 }
 
 func TestADeadlineNeverBecomesEarlier(t *testing.T) {
-	waiting := Standing{State: fairlead.Waiting, Deadline: 100, Now: 90}
+	waiting := JobState{State: fairlead.Waiting, Deadline: 100, Now: 90}
 	for more, want := range map[time.Duration]int64{0: 100, 5 * time.Microsecond: 100, 20 * time.Microsecond: 110} {
 		if deadline, waits := waiting.Extended(&fairlead.Extension{For: more}); deadline != want || !waits {
 			t.Errorf("%v more: the deadline is %d, want %d", more, deadline, want)
 		}
 	}
-	running := Standing{State: fairlead.Running}
+	running := JobState{State: fairlead.Running}
 	if deadline, waits := running.Extended(&fairlead.Extension{For: time.Hour}); deadline != 0 || waits {
 		t.Errorf("a running job has the deadline %d", deadline)
 	}
@@ -183,8 +183,8 @@ func TestAFailureOfAWaitIsTriedAgainIfTheWaitSaysSo(t *testing.T) {
 		{"a success", answerOf(t, fairlead.Succeed), &pause, Next{State: fairlead.Succeeded, Output: json.RawMessage(`1`), FreeKey: true}},
 		{"one with a pause of its own", answerOf(t, fairlead.Again), &pause, Next{State: fairlead.Ready, Reason: fairlead.ReasonTimeout, Error: "slow", Failed: true, After: time.Second, At: at}},
 	} {
-		standing := Standing{State: fairlead.Waiting, Retry: c.retry}
-		if got := standing.Apply(c.answer); !reflect.DeepEqual(got, c.want) {
+		state := JobState{State: fairlead.Waiting, Retry: c.retry}
+		if got := state.Apply(c.answer); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s comes to\n     %+v\nwant %+v", c.name, got, c.want)
 		}
 		wait := said(fairlead.MoveAwait)
@@ -204,16 +204,16 @@ func TestAMissedDeadlineIsTriedAgainIfTheWaitSaysSo(t *testing.T) {
 		t.Errorf("with a pause it becomes %+v", got)
 	}
 	for _, c := range []struct {
-		standing Standing
-		want     bool
+		state JobState
+		want  bool
 	}{
-		{Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 11}, true},
-		{Standing{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 10}, false},
-		{Standing{State: fairlead.Waiting, Fence: 8, Deadline: 10, Now: 11}, false},
-		{Standing{State: fairlead.Failed, Fence: 9, Reason: fairlead.ReasonDeadline}, false},
+		{JobState{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 11}, true},
+		{JobState{State: fairlead.Waiting, Fence: 9, Deadline: 10, Now: 10}, false},
+		{JobState{State: fairlead.Waiting, Fence: 8, Deadline: 10, Now: 11}, false},
+		{JobState{State: fairlead.Failed, Fence: 9, Reason: fairlead.ReasonDeadline}, false},
 	} {
-		if got := c.standing.Overdue(9); got != c.want {
-			t.Errorf("%+v is overdue: %v", c.standing, got)
+		if got := c.state.Overdue(9); got != c.want {
+			t.Errorf("%+v is overdue: %v", c.state, got)
 		}
 	}
 }

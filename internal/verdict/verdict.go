@@ -1,7 +1,7 @@
 // Package verdict decides the next state of a job. It is independent of databases.
 //
 // Nodes, and the service to which remote workers report, call Decide with the result of a
-// handler. Stores call Settle, Standing.Resolve, TakeBack and the methods of Action to
+// handler. Stores call Settle, JobState.Resolve, TakeBack and the methods of Action to
 // decide the effect of a settlement, an answer, a lost node or an operator's action on a
 // job that they have locked. Where a store makes such a decision in SQL for many jobs at
 // once, the model in storetest checks it against the same functions.

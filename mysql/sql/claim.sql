@@ -1,15 +1,15 @@
 -- Statements of Claim, in the order in which they run in one transaction.
 
 -- name: claim_check
--- Opens a claim: reads whether the node is alive, and the version of the rules (what is
--- paused and limited). A change of the rules locks the same row exclusively, so it
+-- Opens a claim: reads whether the node is alive, and the version of the limits (what is
+-- paused and limited). A change of the limits locks the same row exclusively, so it
 -- returns only when no claim is left that does not know of it. The node is read after
 -- the row was locked, and without a lock: beats never wait for claims. A row with
 -- another token belongs to another node, and one whose last beat is older than an
 -- acknowledged one is from before the database lost its last commits.
 -- Inputs: node, its token, the last acknowledged beat.
--- Output: version of the rules, now, end of the node's lease (null if it has none).
--- Locks: the counter of rules, shared.
+-- Output: version of the limits, now, end of the node's lease (null if it has none).
+-- Locks: the counter of changes of limits, shared.
 select c.value, {{now}},
        (select n.lease_until from {{node}} n
         where n.id = ? and n.dead = 0 and n.token = ? and n.last_beat >= ? and c.value is not null)
@@ -127,7 +127,7 @@ replace into {{fence}} (node) values (?);
 -- name: to_running_ranges
 -- Leases jobs to a node whose rows are locked and whose ids are consecutive, before
 -- leave_ready_ranges removes them from ready.
--- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{set}} of quotas by lane, {{solo}},
+-- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{set}} of limits by lane, {{solo}},
 --   {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.
 -- Locks: inserted rows.

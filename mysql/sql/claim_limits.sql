@@ -3,7 +3,7 @@
 -- also run in the caller's transaction, at any isolation level and with any session
 -- settings.
 
--- name: quota_use
+-- name: limit_use
 -- Reads what limits leave, as a hint which of them are worth locking.
 -- Inputs: {{ids}}.
 -- Output: id, jobs that count, tokens, refilled_at, now.
@@ -12,7 +12,7 @@ select q.id, q.used - coalesce((select sum(d.n) from {{quota_delta}} d force ind
 from {{quota}} q force index (primary)
 where q.id in ({{ids}});
 
--- name: lock_quotas
+-- name: lock_limits
 -- Locks limits and reads them. The clock is read after each lock.
 -- Inputs: {{ids}}, {{wait}}: skip locked, or empty to wait.
 -- Output: id, used, tokens, refilled_at, now.
@@ -24,9 +24,9 @@ order by id
 for update {{wait}};
 
 -- name: deltas_of
--- Lists the slots that were given back and are still counted in quota.used. The quotas
+-- Lists the slots that were given back and are still counted in quota.used. The limits
 -- are locked, so no other transaction removes rows of the list.
--- Inputs: {{ids}} of quotas.
+-- Inputs: {{ids}} of limits.
 -- Output: id, quota, n.
 -- Locks: none.
 select id, quota, n from {{quota_delta}} force index (quota) where quota in ({{ids}});
@@ -38,7 +38,7 @@ select id, quota, n from {{quota_delta}} force index (quota) where quota in ({{i
 -- Locks: rows of quota_delta.
 delete d from {{quota_delta}} d force index (primary) where {{among}} and quota >= 0;
 
--- name: keep_quotas
+-- name: keep_limits
 -- Writes the use of locked limits.
 -- Inputs: {{rows}} of id, used, tokens, refilled_at as JSON.
 -- Output: none.
@@ -66,21 +66,21 @@ where {{among}} and fence = {{fence_no}} and held > 0
 group by held;
 
 -- name: sets_named
--- Looks up sets of quotas by their members.
+-- Looks up sets of limits by their members.
 -- Inputs: {{rows}} of members.
 -- Output: id, members.
 -- Locks: none.
 select id, members from {{holdset}} where members in ({{rows}});
 
 -- name: set_numbered
--- Reads the members of a set of quotas.
+-- Reads the members of a set of limits.
 -- Inputs: id.
 -- Output: id, members.
 -- Locks: none.
 select id, members from {{holdset}} where id = ?;
 
 -- name: add_sets
--- Creates sets of quotas unless they exist.
+-- Creates sets of limits unless they exist.
 -- Inputs: {{rows}} of members.
 -- Output: none.
 -- Locks: inserted rows, until the statement ends.

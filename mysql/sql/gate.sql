@@ -57,12 +57,12 @@ straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id =
 -- Locks: inserted rows.
 insert into {{gate_news}} (gate) values {{rows}};
 
--- name: share_rules
--- Opens an admission: the rules, and so the number of places, stay the same until it
+-- name: share_limits
+-- Opens an admission: the limits, and so the number of places, stay the same until it
 -- ends.
 -- Inputs: none.
--- Output: version of the rules.
--- Locks: the counter of rules, shared.
+-- Output: version of the limits.
+-- Locks: the counter of changes of limits, shared.
 select value from {{counter}} where name = 'pause' lock in share mode;
 
 -- name: lock_gates

@@ -1,15 +1,15 @@
--- name: share_rules
--- Begins a claim, appended to the list of pin. It keeps a change of the rules, such as
+-- name: share_limits
+-- Begins a claim, appended to the list of pin. It keeps a change of the limits, such as
 -- Pause, from returning until the claim has ended, and the claim from reading until a
 -- change has ended. It comes before the statement that claims, so that statement's
 -- snapshot is younger than the lock. The claim waits only briefly for any other lock.
--- Inputs: $1 key of the rules' lock.
+-- Inputs: $1 key of the limits' lock.
 -- Output: ignored.
--- Locks: the rules, shared.
+-- Locks: the limits, shared.
 , pg_advisory_xact_lock_shared($1::bigint), set_config('lock_timeout', '100ms', true);
 
 -- name: claim_lane
--- Leases the first ready jobs of one lane to a node, if the node is alive and the rules
+-- Leases the first ready jobs of one lane to a node, if the node is alive and the limits
 -- are those that the caller knows.
 --
 -- The fence is larger than any earlier fence of these jobs. An earlier fence was drawn
@@ -25,7 +25,7 @@
 -- The statement fails, and so leases nothing, if the lane has other names than the
 -- caller knows: the database may have lost the commit that created the lane, and given
 -- its id to another lane.
--- Inputs: $1 limit, $2 solo, $3 node, $4 version of the known rules, $5 lane, $6 $7 $8
+-- Inputs: $1 limit, $2 solo, $3 node, $4 version of the known limits, $5 lane, $6 $7 $8
 --   key (turn, start_by, id) to begin with, $9 first key of the lanes' locks, $10 token
 --   of the node, $11 $12 $13 $14 lane and its names (queue, tenant, kind), as arrays of
 --   one.
@@ -289,9 +289,9 @@ left join {{memo}} m on m.id = any (array[p.id]);
 
 -- name: claim_check
 -- Explains why a claim returned no jobs: whether the node is alive, and the version of
--- the rules.
+-- the limits.
 -- Inputs: $1 node, $2 its token.
--- Output: alive, version of the rules.
+-- Output: alive, version of the limits.
 -- Locks: none.
 select exists (select from {{node}} where id = $1::bigint and token = $2::text and not dead and lease_until > {{now}}),
        (select version from {{rules}} where id = 1);

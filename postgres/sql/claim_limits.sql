@@ -1,5 +1,5 @@
 -- name: linger
--- Follows share_rules where a claim takes several round trips. It bounds how long the
+-- Follows share_limits where a claim takes several round trips. It bounds how long the
 -- server lets the claim sit idle, and how long the claim waits for another one.
 -- Output: ignored.
 -- Locks: none.
@@ -47,28 +47,28 @@ with recursive busy (lane) as (
 select lane from busy b
 where lane is not null and (select true from {{ready}} r where r.lane = b.lane and r.solo = 1 limit 1);
 
--- name: lock_quotas
--- Locks quotas, in order, unless they are full: nothing starts under a full one.
+-- name: lock_limits
+-- Locks limits, in order, unless they are full: nothing starts under a full one.
 -- Inputs: $1 ids.
--- Locks: the quotas; waits for claims that have locked them.
+-- Locks: the limits; waits for claims that have locked them.
 select id from {{quota}} q
 where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
 order by id
 for update;
 
--- name: fold_quotas
--- Locks quotas that are not full and reads them, with the slots given back since they
--- were last written. It is a separate statement after lock_quotas, so its snapshot
+-- name: fold_limits
+-- Locks limits that are not full and reads them, with the slots given back since they
+-- were last written. It is a separate statement after lock_limits, so its snapshot
 -- shows everything that was done under the locks before.
 --
--- A quota that another claim released after the snapshot is read correctly too: its row
+-- A limit that another claim released after the snapshot is read correctly too: its row
 -- is read as it stands, and a delta that the other claim folded is not found any more.
 -- A missed delta leaves the count too high, never too low.
 -- Inputs: $1 ids.
--- Output, in no order: 'open' and the id of a quota that is not full; 'locked', id,
+-- Output, in no order: 'open' and the id of a limit that is not full; 'locked', id,
 --   used, tokens, when these were refilled and the time, of those that could be locked;
 --   'folded', id and how many slots were given back.
--- Locks: the quotas; passes over those that other transactions have locked.
+-- Locks: the limits; passes over those that other transactions have locked.
 with open as materialized (
     select id from {{quota}} q
     where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
@@ -86,10 +86,10 @@ union all
 select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded group by quota;
 
 -- name: claim_chosen
--- Leases jobs that were chosen under the locks of their quotas to a node, if the node
--- is alive, and counts them in the quotas. Fences are as in claim_lane.
+-- Leases jobs that were chosen under the locks of their limits to a node, if the node
+-- is alive, and counts them in the limits. Fences are as in claim_lane.
 -- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id), $7
---   held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when these were
+--   held or null; per limit: $8 ids, $9 slots folded, $10 tokens, $11 when these were
 --   refilled; $12 limit: it takes the first of the given jobs; $13 token of the node;
 --   per lane: $14 ids, $15 queues, $16 tenants, $17 kinds, as in claim_lane.
 -- Output: as claim_lane.

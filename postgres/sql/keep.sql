@@ -294,7 +294,7 @@ with gone as (
 )
 select count(*) from gone;
 
--- name: prune_quotas
+-- name: prune_limits
 -- Removes what is left of limits that were removed, once no job counts against them any
 -- more. What such jobs gave back at their ends, which no claim has folded, goes along. A
 -- job that ends just now is seen to count, or to have given back. No job starts under a

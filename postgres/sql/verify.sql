@@ -1,5 +1,5 @@
 -- name: rehold
--- Prepares a transaction that sets the quotas of all running and waiting jobs again. It
+-- Prepares a transaction that sets the limits of all running and waiting jobs again. It
 -- reads whole tables, which are as small as the nodes' slots together. All claims wait
 -- meanwhile, so it passes over jobs that other transactions hold, and waits only briefly
 -- for other locks.
@@ -28,7 +28,7 @@ select id from {{waiting}} order by id for update skip locked;
 select id, queue, tenant, kind from {{lane}} where id = any (array(select lane from {{running}} union select lane from {{waiting}}));
 
 -- name: rehold_running
--- Sets the quotas that running jobs count against.
+-- Sets the limits that running jobs count against.
 -- Inputs, in the same order: $1 lanes, $2 held or null; $3 ids, locked by hold_running.
 -- Locks: the jobs that change.
 update {{running}} r set held = n.held
@@ -42,7 +42,7 @@ from unnest($1::int[], $2::text[]) as n (lane, held)
 where w.lane = n.lane and w.held is distinct from n.held and w.id = any ($3::bigint[]);
 
 -- name: rehold_left
--- Finds a job that counts against other quotas than the rules say, because another
+-- Finds a job that counts against other limits than the current ones, because another
 -- transaction holds it.
 -- Inputs, in the same order: $1 lanes, $2 held or null.
 -- Output: one row if there is one.
@@ -53,11 +53,11 @@ join (select lane, held from {{running}} union all select lane, held from {{wait
 limit 1;
 
 -- name: recount
--- Counts the jobs of every quota again, each against the quotas that it holds. It is one
+-- Counts the jobs of every limit again, each against the limits that it holds. It is one
 -- statement with one snapshot: a job that another transaction ends meanwhile is still seen
 -- to hold its slots, or is seen to have given them back.
--- Output: scope, name, jobs counted before, jobs found; only quotas that differ.
--- Locks: the quotas that are written, all deltas.
+-- Output: scope, name, jobs counted before, jobs found; only limits that differ.
+-- Locks: the limits that are written, all deltas.
 with folded as materialized (
     delete from {{quota_delta}} returning quota, n
 ),

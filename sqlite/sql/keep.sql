@@ -120,7 +120,7 @@ delete from {{once}} where (caller, once_key) in (
 -- Inputs: time, limit.  Output: none.  Locks: the writer's.
 delete from {{audit}} where id in (select id from {{audit}} where at < ? order by at limit 0 + ?);
 
--- name: prune_quotas
+-- name: prune_limits
 -- Removes what is left of limits that were removed. Nothing refers to them: the jobs
 -- under a limit are counted by their lanes.
 -- Inputs: none.  Output: none.  Locks: the writer's.

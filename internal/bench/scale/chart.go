@@ -17,7 +17,7 @@ func (r Report) WriteChart(w io.Writer) error {
 	c := chart{report: r}
 	c.bounds()
 	c.axes()
-	for _, l := range lines {
+	for _, l := range allSeries {
 		c.draw(l)
 	}
 	_, err := fmt.Fprintf(w, svg, width, height, c.title(), c.body.String())
@@ -41,13 +41,13 @@ text { font: 12px sans-serif; fill: #57606a }
 %s</svg>
 `
 
-// line is a counted quantity.
-type line struct {
+// series is a counted quantity.
+type series struct {
 	name, color string
 	of          func(Figures) float64
 }
 
-var lines = []line{
+var allSeries = []series{
 	{"fair_start rows read", "#cf222e", func(f Figures) float64 { return f.ShareRead }},
 	{"wake-ups delivered", "#8250df", func(f Figures) float64 { return f.Wakes }},
 	{"rows read by claims", "#0969da", func(f Figures) float64 { return f.ClaimRows }},
@@ -72,7 +72,7 @@ func (c *chart) title() string {
 func (c *chart) bounds() {
 	for _, f := range c.report {
 		c.mostNodes = max(c.mostNodes, math.Log10(float64(f.Nodes)))
-		for _, l := range lines {
+		for _, l := range allSeries {
 			c.most = max(c.most, math.Ceil(math.Log10(max(1, l.of(f)))))
 		}
 	}
@@ -100,7 +100,7 @@ func (c *chart) axes() {
 }
 
 // draw adds a line with its name at the end.
-func (c *chart) draw(l line) {
+func (c *chart) draw(l series) {
 	var points []string
 	var y float64
 	for _, f := range c.report {

@@ -17,14 +17,14 @@ const (
 // node is a node of the cluster.
 type node struct {
 	*world
-	number int
-	ledger *dispatch.Ledger
-	looked float64 // time of its last look at the starts of lanes; negative = never
-	shared float64 // time when it last shared its starts
-	begun  bool
-	slack  int
-	take   int   // approximate number of jobs taken by its last claims
-	counts Count // its operations so far
+	number     int
+	pastStarts *dispatch.PastStarts
+	looked     float64 // time of its last look at the starts of lanes; negative = never
+	shared     float64 // time when it last shared its starts
+	begun      bool
+	slack      int
+	take       int   // approximate number of jobs taken by its last claims
+	counts     Count // its operations so far
 }
 
 // candidate has the same size as the candidate of a store.
@@ -55,17 +55,17 @@ type claim struct {
 // all do this before any of them takes jobs.
 func (c *claim) choose(now float64) {
 	c.counts.Tries++
-	c.shares = c.ledger.Open()
+	c.shares = c.pastStarts.Open()
 	c.lanes, c.known, c.rests = nil, map[*dispatch.Lane]*lane{}, nil
 	c.weigh(c.look(now))
 	for {
 		lanes := c.rests.Append(slices.Clip(c.lanes))
-		picks, hungry := dispatch.Choose(lanes, dispatch.Ask{Max: c.left + c.slack})
-		if len(hungry) == 0 {
+		picks, toRead := dispatch.Choose(lanes, dispatch.Ask{Max: c.left + c.slack})
+		if len(toRead) == 0 {
 			c.picks = picks
 			return
 		}
-		c.readOn(hungry)
+		c.readMore(toRead)
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *claim) look(now float64) []candidate {
 // rests stand for the others.
 func (c *claim) weigh(line []candidate) {
 	for i := range line {
-		party, _ := c.rules.Party(line[i].lane.LaneKey)
+		party, _ := c.config.Party(line[i].lane.LaneKey)
 		line[i].share = c.shares.Of(party)
 	}
 	most := max(2*c.left, manyLanes)
@@ -128,10 +128,10 @@ func (c *claim) weighFirst(n int) {
 	c.read(lot)
 }
 
-// readOn reads more jobs of lanes, or considers more lanes, or both.
-func (c *claim) readOn(hungry []*dispatch.Lane) {
+// readMore reads more jobs of lanes, or considers more lanes, or both.
+func (c *claim) readMore(toRead []*dispatch.Lane) {
 	var known []*dispatch.Lane
-	for _, lane := range hungry {
+	for _, lane := range toRead {
 		if c.rests.Has(lane) {
 			c.weighFirst(len(c.unweighed))
 		} else {
@@ -173,7 +173,7 @@ func (c *claim) commit() (again bool) {
 		}
 		from.taken++
 		taken++
-		party, _ := c.rules.Party(from.LaneKey)
+		party, _ := c.config.Party(from.LaneKey)
 		started[party]++
 	}
 	missed := taken < min(c.left, len(c.picks))

@@ -1,7 +1,7 @@
 // Package scale simulates clusters that are too large for real measurements: many nodes
 // that claim jobs of many tenants, where tenants share starts by weight.
 //
-// The decisions are made by the real code: the rules of package sqlstore, and the ledgers
+// The decisions are made by the real code: the limits of package sqlstore, and the past starts
 // and the choice of package dispatch. The database is an array in memory. A claim reads it
 // in the same steps as the PostgreSQL store with more than 256 lanes, and the simulation
 // counts the rows of each step.

@@ -58,7 +58,7 @@ func Run(spec Spec) Figures {
 	s := &simulation{world: newWorld(spec, random)}
 	var agenda []due
 	for i := range spec.Nodes {
-		n := &node{world: s.world, number: i, ledger: dispatch.NewLedger(), looked: -1, shared: math.Inf(-1)}
+		n := &node{world: s.world, number: i, pastStarts: dispatch.NewPastStarts(), looked: -1, shared: math.Inf(-1)}
 		s.nodes = append(s.nodes, n)
 		first := random.Float64() / spec.Claims
 		for at := first; at < float64(spec.Seconds); at += 1 / spec.Claims {
@@ -108,9 +108,9 @@ func (s *simulation) share(n *node, now float64) {
 	bucket := int64(now) / bucketSeconds
 	others, rows := s.fair.others(n.number, bucket)
 	began := bench.ProcessTime()
-	n.ledger.Refresh(bucket, others, s.party)
-	unread := n.ledger.Unread()
-	n.ledger.Written(unread)
+	n.pastStarts.Refresh(bucket, others, s.party)
+	unread := n.pastStarts.Unread()
+	n.pastStarts.Written(unread)
 	s.sharesCPU += bench.ProcessTime() - began
 	s.fair.put(n.number, unread)
 	s.fair.forget(bucket)

@@ -76,7 +76,7 @@ func TestTheChartIsWellFormedAndNamesItsLines(t *testing.T) {
 	if err := report.WriteChart(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range lines {
+	for _, l := range allSeries {
 		if !strings.Contains(out.String(), l.name) {
 			t.Errorf("%s is missing", l.name)
 		}

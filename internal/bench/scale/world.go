@@ -50,11 +50,11 @@ func (s Spec) overlapping() int {
 
 // world is the database.
 type world struct {
-	spec  Spec
-	rules *sqlstore.Rules
-	lanes []lane
-	heads []laneHead // what nodes remember of empty lanes, which is the same for all nodes
-	fair  fairStarts
+	spec   Spec
+	config *sqlstore.LimitConfig
+	lanes  []lane
+	heads  []laneHead // what nodes remember of empty lanes, which is the same for all nodes
+	fair   fairStarts
 }
 
 // lane contains the jobs of one tenant. Claims always take the first ones.
@@ -94,8 +94,8 @@ func newWorld(spec Spec, random *rand.Rand) *world {
 		w.lanes[i].busy = true
 		w.heads[i].view.keys = make([]dispatch.Key, 1)
 	}
-	fair := &sqlstore.Quota{Rule: fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}}
-	w.rules = sqlstore.NewRules(1, nil, nil, []*sqlstore.Quota{fair}).Weighed(weights)
+	fair := &sqlstore.StoredLimit{Limit: fairlead.Limit{Scope: fairlead.LimitGlobal, Order: fairlead.OrderFair}}
+	w.config = sqlstore.NewLimitConfig(1, nil, nil, []*sqlstore.StoredLimit{fair}).Weighed(weights)
 	return w
 }
 
@@ -108,9 +108,9 @@ func (w *world) key(l *lane, n int) dispatch.Key {
 // place returns the place of a key in its lane. It reverses key.
 func (w *world) place(key dispatch.Key) int { return int((key.ID - 1) / int64(len(w.lanes))) }
 
-// party returns a tenant of the only scope, as named in the ledger.
+// party returns a tenant of the only scope, as named in the past starts.
 func (w *world) party(scope, tenant string) dispatch.Party {
-	party, _ := w.rules.Party(sqlstore.LaneKey{Queue: "default", Kind: "noop", Tenant: tenant})
+	party, _ := w.config.Party(sqlstore.LaneKey{Queue: "default", Kind: "noop", Tenant: tenant})
 	party.Scope = scope
 	return party
 }

@@ -1,6 +1,6 @@
 -- Common statements of what-if questions.
 
--- name: standing_quotas
+-- name: limit_tokens
 -- Lists the limits with values, and their unused starts.
 -- Inputs: none.
 -- Output: id, scope, name, cap, minimum, rate, burst, per_key, start_order, tokens,
