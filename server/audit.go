@@ -18,6 +18,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/wire"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // auditor records the actions of callers in the audit log.
@@ -78,8 +79,8 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 }
 
 func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
-	c := callerOf(ctx)
-	return access.Entry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
+	c := caller.Of(ctx)
+	return access.Entry{Actor: c.Identity.Name, Role: c.Identity.Role, From: c.From, Action: string(endpoint.Method.Name())}
 }
 
 // write stores entries. The caller gets its answer even if the entries cannot be written.

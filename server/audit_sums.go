@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
 )
 
 // sumEvery is the interval at which sums are written. A killed process loses the sums that
@@ -59,7 +60,7 @@ func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Me
 func (s *sums) refused(from, action, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sum) >= failureMemory {
+	if len(s.sum) >= authn.MaxAddresses {
 		from = "" // one of very many addresses
 	}
 	s.of(summedCall{from: from, action: action, refusal: why}).Requests++

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // uploads handles batches of any size with one task per line. It stores tasks as they
@@ -51,7 +52,7 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 	if err := readBatchQuery(query, header); err != nil {
 		return nil, err
 	}
-	caller := callerOf(ctx).identity.Name
+	caller := caller.Of(ctx).Identity.Name
 	if err := u.queue.enter(ctx, caller); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 type callbacks struct {
 	store    Store
 	log      *slog.Logger
-	failures *failures
+	failures *authn.Failures
 	sums     *sums                       // counts refused tokens
 	ended    func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 
@@ -35,7 +37,7 @@ type callbacks struct {
 }
 
 func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums, log *slog.Logger) *callbacks {
-	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals, ended: ended}
+	return &callbacks{store: store, log: log, failures: authn.NewFailures(), sums: refusals, ended: ended}
 }
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was not issued for this job; send it as Authorization: Bearer TOKEN"}
@@ -113,16 +115,16 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, er
 	if !errors.Is(err, errCallbackToken) {
 		return run, err
 	}
-	from := hostOf(r.RemoteAddr)
-	if own, _ := c.failures.spend(from); !own {
-		err = errTooOften
+	from := authn.HostOf(r.RemoteAddr)
+	if own, _ := c.failures.Spend(from); !own {
+		err = caller.ErrTooManyUnknown
 	}
 	c.sums.refused(from, "Callback", "unknown token")
 	return run, err
 }
 
 func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
-	authorization, several := authorizationOf(r.Header)
+	authorization, several := authn.AuthorizationOf(r.Header)
 	token, given := strings.CutPrefix(authorization, "Bearer ")
 	id, err := strconv.ParseInt(r.PathValue("job"), 10, 64)
 	if several != nil || !given || err != nil {

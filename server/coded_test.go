@@ -12,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Callers of gRPC learn by the code what to do. Of what they cannot tell apart they learn
@@ -30,10 +31,10 @@ func TestEachErrorHasItsCode(t *testing.T) {
 		{why(fairlead.ErrExpired), connect.CodeDeadlineExceeded, true, false},
 		{why(fairlead.ErrLimit), connect.CodeResourceExhausted, true, false},
 		{why(fairlead.ErrUnavailable), connect.CodeUnavailable, false, true},
-		{why(errNobody), connect.CodeUnauthenticated, true, false},
-		{why(errForbidden), connect.CodePermissionDenied, true, false},
-		{why(errTooOften), connect.CodeResourceExhausted, true, false},
-		{why(errNoDatabase), connect.CodeUnavailable, true, false},
+		{why(caller.ErrNoToken), connect.CodeUnauthenticated, true, false},
+		{why(caller.ErrForbidden), connect.CodePermissionDenied, true, false},
+		{why(caller.ErrTooManyUnknown), connect.CodeResourceExhausted, true, false},
+		{why(caller.ErrNoDatabase), connect.CodeUnavailable, true, false},
 		{why(errSlowBody), connect.CodeDeadlineExceeded, true, false},
 		{why(context.Canceled), connect.CodeCanceled, true, false},
 		{why(context.DeadlineExceeded), connect.CodeDeadlineExceeded, true, false},

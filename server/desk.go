@@ -13,6 +13,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // desk processes every request, whatever its protocol: it checks whether the caller is
@@ -39,9 +41,9 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 				return err
 			}
 			defer closed()
-			lasting, ended := whileBelieved(ctx)
+			lasting, ended := authn.WhileValid(ctx)
 			return slow(ctx, ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
-				if err := stillBelieved(lasting); err != nil {
+				if err := authn.StillValid(lasting); err != nil {
 					return err
 				}
 				return send(message)
@@ -56,7 +58,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err := admit(ctx, endpoint); err != nil {
 		return nil, err
 	}
-	if err := believedStill(ctx); err != nil {
+	if err := authn.CheckAgain(ctx); err != nil {
 		return nil, err
 	}
 	settleShare(ctx, request)
@@ -64,7 +66,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err != nil {
 		return nil, err
 	}
-	if lasts(endpoint) {
+	if authn.Lasts(endpoint) {
 		closed, err := openStream(ctx)
 		if err != nil {
 			return nil, err
@@ -84,7 +86,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 // endingWithBelief returns a call that ends when the caller's credential becomes invalid.
 func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, error)) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(ctx context.Context, request proto.Message) (proto.Message, error) {
-		lasting, ended := whileBelieved(ctx)
+		lasting, ended := authn.WhileValid(ctx)
 		answer, err := next(lasting, request)
 		if err = ended(err); err != nil {
 			return nil, err
@@ -104,13 +106,13 @@ func slow(ctx context.Context, err error) error {
 
 // admit checks whether the caller may use an endpoint.
 func admit(ctx context.Context, endpoint *rest.Endpoint) error {
-	c := callerOf(ctx)
-	if c.refusal != nil {
-		return c.refusal
+	c := caller.Of(ctx)
+	if c.Refusal != nil {
+		return c.Refusal
 	}
 	needed := access.Role(endpoint.Access.GetRole())
-	if !endpoint.Access.GetAny() && !c.identity.Role.May(needed) {
-		return errRole(c.identity.Role, needed)
+	if !endpoint.Access.GetAny() && !c.Identity.Role.May(needed) {
+		return caller.ErrRole(c.Identity.Role, needed)
 	}
 	return nil
 }
@@ -118,14 +120,14 @@ func admit(ctx context.Context, endpoint *rest.Endpoint) error {
 // remembering makes a request with an idempotency key take effect only once. Requests that
 // enqueue jobs check the key; other requests are idempotent anyway.
 func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Message) (context.Context, error) {
-	c := callerOf(ctx)
-	if c.onceKey == "" {
+	c := caller.Of(ctx)
+	if c.OnceKey == "" {
 		return ctx, nil
 	}
 	switch {
-	case len(c.onceKey) > fairlead.MaxKey:
-		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.onceKey), fairlead.MaxKey))
-	case !utf8.ValidString(c.onceKey) || strings.ContainsRune(c.onceKey, 0):
+	case len(c.OnceKey) > fairlead.MaxKey:
+		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.OnceKey), fairlead.MaxKey))
+	case !utf8.ValidString(c.OnceKey) || strings.ContainsRune(c.OnceKey, 0):
 		return nil, refuseField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
@@ -135,5 +137,5 @@ func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Mes
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%s\n", endpoint.Method.FullName())
 	hash.Write(raw)
-	return withOnce(ctx, fairlead.Once{Caller: c.identity.Name, Key: c.onceKey, Request: [32]byte(hash.Sum(nil))}), nil
+	return caller.WithOnce(ctx, fairlead.Once{Caller: c.Identity.Name, Key: c.OnceKey, Request: [32]byte(hash.Sum(nil))}), nil
 }

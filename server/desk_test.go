@@ -14,6 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // watchJobs returns the endpoint of a stream that the test controls.
@@ -30,9 +32,9 @@ func watchJobs(stream func(ctx context.Context, send func(proto.Message) error) 
 func TestNothingIsSentToACallerThatIsNotBelievedAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		believed := true
-		c := caller{identity: Identity{Name: "c", Role: access.RoleViewer}, since: time.Now(), recheckEvery: time.Second, recheck: func(context.Context) error {
+		c := caller.Caller{Identity: caller.Identity{Name: "c", Role: access.RoleViewer}, Since: time.Now(), RecheckEvery: time.Second, Recheck: func(context.Context) error {
 			if !believed {
-				return errRevoked
+				return caller.ErrRevoked
 			}
 			return nil
 		}}
@@ -48,16 +50,16 @@ func TestNothingIsSentToACallerThatIsNotBelievedAnyMore(t *testing.T) {
 			refusal = send(&fairleadv1.Job{})
 			return nil
 		}))
-		err := endpoint.Stream(withCaller(t.Context(), c), &fairleadv1.GetJobRequest{}, func(proto.Message) error { sent++; return nil })
-		if sent != 1 || !errors.Is(refusal, errRevoked) || !errors.Is(err, errRevoked) {
+		err := endpoint.Stream(caller.With(t.Context(), c), &fairleadv1.GetJobRequest{}, func(proto.Message) error { sent++; return nil })
+		if sent != 1 || !errors.Is(refusal, caller.ErrRevoked) || !errors.Is(err, caller.ErrRevoked) {
 			t.Errorf("%d were sent; the stream is told %v, the caller %v", sent, refusal, err)
 		}
 	})
 }
 
 func TestWhoIsBelievedForGoodIsNotLookedUp(t *testing.T) {
-	ctx := withCaller(t.Context(), caller{identity: localIdentity})
-	lasting, ended := whileBelieved(ctx)
+	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Local})
+	lasting, ended := authn.WhileValid(ctx)
 	if err := errors.New("oh"); lasting != ctx || !errors.Is(ended(err), err) || ended(nil) != nil {
 		t.Error("the call does not end as it ended")
 	}

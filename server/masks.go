@@ -13,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -121,8 +122,8 @@ func unrevealing(request proto.Message) error {
 // reveal returns a job with its confidential values to a caller with permission to see
 // them. It records the access in the audit log before it returns the job.
 func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fairleadv1.GetJobRequest) (proto.Message, error) {
-	if role := callerOf(ctx).identity.Role; !role.May(access.RoleAdmin) {
-		return nil, errRole(role, access.RoleAdmin)
+	if role := caller.Of(ctx).Identity.Role; !role.May(access.RoleAdmin) {
+		return nil, caller.ErrRole(role, access.RoleAdmin)
 	}
 	answer, err := endpoint.Call(ctx, request)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // registerMetrics serves /metrics. Metrics contain names of tenants and queues, so only
@@ -15,14 +16,14 @@ func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, 
 		return
 	}
 	mux.Handle("GET /metrics", guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := callerOf(r.Context())
+		c := caller.Of(r.Context())
 		switch {
-		case c.refusal != nil:
-			rest.Refuse(w, c.refusal)
-		case !c.identity.Role.May(access.RoleViewer):
-			rest.Refuse(w, errRole(c.identity.Role, access.RoleViewer))
-		case c.identity.bound():
-			rest.Refuse(w, errForbidden)
+		case c.Refusal != nil:
+			rest.Refuse(w, c.Refusal)
+		case !c.Identity.Role.May(access.RoleViewer):
+			rest.Refuse(w, caller.ErrRole(c.Identity.Role, access.RoleViewer))
+		case c.Identity.Restricted():
+			rest.Refuse(w, caller.ErrForbidden)
 		default:
 			metrics.ServeHTTP(w, r)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/receiver"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Memory for responses, until their callers have received them.
@@ -61,7 +63,7 @@ func newOutlet() *outlet {
 // and a caller that receives it too slowly is disconnected.
 func (o *outlet) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := callerOf(r.Context()).identity.Name
+		name := caller.Of(r.Context()).Identity.Name
 		a := &answering{outlet: o, caller: o.arrive(name)}
 		defer o.leave(name, a.caller)
 		defer a.settle(0)
@@ -179,7 +181,7 @@ func (a *answering) large() bool {
 
 // answered performs a call with memory for a response that may be large.
 func answered(ctx context.Context, endpoint *rest.Endpoint, call func() (proto.Message, error)) (proto.Message, error) {
-	if lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
+	if authn.Lasts(endpoint) || !mayBeLarge(endpoint.Method.Output()) {
 		return call()
 	}
 	share, err := reserve(ctx, answerShare)
@@ -214,7 +216,7 @@ func openStream(ctx context.Context) (closed func(), err error) {
 		return func() {}, nil
 	}
 	most := callerStreams
-	if who := callerOf(ctx).identity; who.Role == access.RoleWorker || who.Name == localIdentity.Name {
+	if who := caller.Of(ctx).Identity; who.Role == access.RoleWorker || who.Name == caller.Local.Name {
 		most = workerStreams // without tokens, all workers are one caller
 	}
 	a.outlet.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
 )
 
 // registerRPC serves the methods of the schema by name.
@@ -190,7 +191,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 			return c.coded(conn.Spec(), err)
 		}
 		defer closed()
-		lasting, ended := whileBelieved(ctx)
+		lasting, ended := authn.WhileValid(ctx)
 		return c.coded(conn.Spec(), slow(ctx, ended(next(lasting, checkedConn{conn, lasting}))))
 	}
 }
@@ -204,7 +205,7 @@ type checkedConn struct {
 
 // Send sends the next message.
 func (c checkedConn) Send(message any) error {
-	if err := stillBelieved(c.lasting); err != nil {
+	if err := authn.StillValid(c.lasting); err != nil {
 		return err
 	}
 	return c.StreamingHandlerConn.Send(message)

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/bulk"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -32,15 +33,15 @@ var _ Store = scoped{}
 
 // whole returns an error for callers bound to tenants.
 func whole(ctx context.Context) error {
-	if callerOf(ctx).identity.bound() {
-		return errForbidden
+	if caller.Of(ctx).Identity.Restricted() {
+		return caller.ErrForbidden
 	}
 	return nil
 }
 
 // job returns ErrNotFound for a job of another tenant.
 func (s scoped) job(ctx context.Context, id int64) error {
-	if !callerOf(ctx).identity.bound() {
+	if !caller.Of(ctx).Identity.Restricted() {
 		return nil
 	}
 	_, err := s.Get(ctx, id)
@@ -50,15 +51,15 @@ func (s scoped) job(ctx context.Context, id int64) error {
 // actOn returns an error for a job that the caller may not act on: a job of another tenant,
 // or a job that carries out a bulk if the caller could not have started the bulk.
 func (s scoped) actOn(ctx context.Context, id int64) error {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	if who.Role.May(access.RoleOperator) {
 		return s.job(ctx, id)
 	}
 	job, err := s.Get(ctx, id)
 	if err == nil && job.Kind == bulk.Kind {
-		err = errRole(who.Role, access.RoleOperator)
+		err = caller.ErrRole(who.Role, access.RoleOperator)
 	}
-	if errors.Is(err, fairlead.ErrNotFound) && !who.bound() {
+	if errors.Is(err, fairlead.ErrNotFound) && !who.Restricted() {
 		return nil // the action itself reports it
 	}
 	return err
@@ -73,7 +74,7 @@ func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := s.newJobs(ctx, jobs); err != nil {
 		return err
 	}
-	if once, given := onceOf(ctx); given {
+	if once, given := caller.OnceOf(ctx); given {
 		_, err := s.store.EnqueueOnce(ctx, once, jobs)
 		return err
 	}
@@ -109,13 +110,13 @@ func (s scoped) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 // ownJobs returns an error for jobs that the caller must not create because of their tenant
 // or the caller's role.
 func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	for _, job := range jobs {
-		if !who.touches(job.Tenant) {
-			return errTenant(job.Tenant)
+		if !who.MayAccess(job.Tenant) {
+			return caller.ErrTenant(job.Tenant)
 		}
 		if job.Kind == sweep.StartKind && !who.Role.May(access.RoleOperator) {
-			return errRole(who.Role, access.RoleOperator) // as for starting a sweep without a job
+			return caller.ErrRole(who.Role, access.RoleOperator) // as for starting a sweep without a job
 		}
 	}
 	return nil
@@ -124,7 +125,7 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 // Get returns a job of the caller's tenants.
 func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.store.Get(ctx, id)
-	if err == nil && !callerOf(ctx).identity.touches(job.Tenant) {
+	if err == nil && !caller.Of(ctx).Identity.MayAccess(job.Tenant) {
 		return nil, driver.NoSuchJob(id)
 	}
 	return job, err
@@ -133,21 +134,21 @@ func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 // narrow restricts the tenants of a filter to those of the caller; a filter without tenants
 // includes all of them. It returns false if none is left, so that nothing matches.
 func narrow(ctx context.Context, tenants *[]string) bool {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	switch {
-	case !who.bound():
+	case !who.Restricted():
 		return true
 	case len(*tenants) == 0:
 		*tenants = who.Tenants
 		return true
 	}
-	*tenants = slices.DeleteFunc(slices.Clone(*tenants), func(name string) bool { return !who.touches(name) })
+	*tenants = slices.DeleteFunc(slices.Clone(*tenants), func(name string) bool { return !who.MayAccess(name) })
 	return len(*tenants) > 0
 }
 
 // visible returns ErrNotFound for an object that the list does not show to the caller.
 func visible[Filter, Row any](ctx context.Context, what string, id int64, list func(context.Context, Filter) ([]Row, error), filter Filter) error {
-	if !callerOf(ctx).identity.bound() {
+	if !caller.Of(ctx).Identity.Restricted() {
 		return nil
 	}
 	found, err := list(ctx, filter)
@@ -209,8 +210,8 @@ func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 // share queues and kinds.
 func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	pauses, err := s.store.Pauses(ctx)
-	if who := callerOf(ctx).identity; err == nil && who.bound() {
-		pauses = slices.DeleteFunc(pauses, func(p fairlead.Pause) bool { return p.Scope != fairlead.PauseTenant || !who.touches(p.Name) })
+	if who := caller.Of(ctx).Identity; err == nil && who.Restricted() {
+		pauses = slices.DeleteFunc(pauses, func(p fairlead.Pause) bool { return p.Scope != fairlead.PauseTenant || !who.MayAccess(p.Name) })
 	}
 	return pauses, err
 }
@@ -249,7 +250,7 @@ func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, er
 		return fairlead.Explanation{}, err
 	}
 	why, err := s.store.Explain(ctx, id)
-	if who := callerOf(ctx).identity; err == nil && who.bound() {
+	if who := caller.Of(ctx).Identity; err == nil && who.Restricted() {
 		hideOthers(who, &why)
 	}
 	return why, err

@@ -8,22 +8,23 @@ import (
 
 	"github.com/fairlead-io/fairlead/alert"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // seesAlert reports whether an alert applies only to tenants of the caller. An alert on a
 // kind, a queue or all jobs also covers other tenants.
 func seesAlert(ctx context.Context, scope alert.Scope) bool {
-	who := callerOf(ctx).identity
-	return !who.bound() || scope.Tenant() != "" && who.touches(scope.Tenant())
+	who := caller.Of(ctx).Identity
+	return !who.Restricted() || scope.Tenant() != "" && who.MayAccess(scope.Tenant())
 }
 
 // SetAlert creates or replaces an alert on a tenant of the caller.
 func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
 	if !seesAlert(ctx, rule.Scope) {
 		if tenant := rule.Scope.Tenant(); tenant != "" {
-			return alert.Rule{}, errTenant(tenant)
+			return alert.Rule{}, caller.ErrTenant(tenant)
 		}
-		return alert.Rule{}, errForbidden
+		return alert.Rule{}, caller.ErrForbidden
 	}
 	if err := nameable(ctx, "alert", rule.Name); err != nil {
 		return alert.Rule{}, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/bulk"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // bulk returns ErrNotFound for a bulk that also applies to jobs of other tenants.
@@ -19,17 +20,17 @@ func (s scoped) bulk(ctx context.Context, id int64) error {
 // AddBulk stores a bulk for jobs of the caller's tenants; only once if the request has an
 // idempotency key. The bulk acts on behalf of the caller.
 func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
-	if key, given := onceOf(ctx); given {
+	if key, given := caller.OnceOf(ctx); given {
 		once = &key
 	}
-	who := callerOf(ctx)
+	who := caller.Of(ctx)
 	for _, tenant := range b.Filter.Tenants {
-		if !who.identity.touches(tenant) {
-			return bulk.Bulk{}, errTenant(tenant)
+		if !who.Identity.MayAccess(tenant) {
+			return bulk.Bulk{}, caller.ErrTenant(tenant)
 		}
 	}
 	narrow(ctx, &b.Filter.Tenants)
-	b.Actor, b.Role, b.From = who.identity.Name, who.identity.Role, who.from
+	b.Actor, b.Role, b.From = who.Identity.Name, who.Identity.Role, who.From
 	stored, err := s.store.AddBulk(ctx, once, b, job)
 	if err == nil && once != nil {
 		err = s.bulk(ctx, stored.ID) // the caller's tenants may have changed since the bulk was created

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // ownPause returns an error for a pause of anything except a tenant of the caller.
@@ -13,8 +14,8 @@ func ownPause(ctx context.Context, pause fairlead.Pause) error {
 	if pause.Scope != fairlead.PauseTenant {
 		return whole(ctx)
 	}
-	if !callerOf(ctx).identity.touches(pause.Name) {
-		return errTenant(pause.Name)
+	if !caller.Of(ctx).Identity.MayAccess(pause.Name) {
+		return caller.ErrTenant(pause.Name)
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 		return nil, nil
 	}
 	tenants, err := s.store.Tenants(ctx, filter)
-	hideParents(callerOf(ctx).identity, tenants)
+	hideParents(caller.Of(ctx).Identity, tenants)
 	return tenants, err
 }
 
@@ -114,19 +115,19 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 // if the caller may access all of its tenants, and the total only for unrestricted callers.
 func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)
-	who := callerOf(ctx).identity
-	if err != nil || !who.bound() {
+	who := caller.Of(ctx).Identity
+	if err != nil || !who.Restricted() {
 		return report, err
 	}
-	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.touches(u.Name) })
+	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.MayAccess(u.Name) })
 	for i := range own { // usage of a family would reveal the usage of other tenants in it
-		if f := own[i].Family; f != nil && slices.ContainsFunc(f.Children, func(child string) bool { return !who.touches(child) }) {
+		if f := own[i].Family; f != nil && slices.ContainsFunc(f.Children, func(child string) bool { return !who.MayAccess(child) }) {
 			own[i].Family = nil
 		}
 	}
 	var lanes []fairlead.LaneUsage
 	for _, lane := range report.Lanes { // which callers share
-		if who.touches(lane.Tenant) {
+		if who.MayAccess(lane.Tenant) {
 			lanes = append(lanes, lane)
 		}
 	}

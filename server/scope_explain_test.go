@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.T) {
@@ -33,11 +34,11 @@ func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.
 	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "noop", Reason: "zeta floods it"}))
 	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme", Reason: "unpaid"}))
 	own := scoped{store: store}
-	for name, who := range map[string]Identity{
+	for name, who := range map[string]caller.Identity{
 		"bound":     {Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}},
 		"not bound": {Name: "ann", Role: access.RoleViewer},
 	} {
-		ctx, all := withCaller(t.Context(), caller{identity: who}), name == "not bound"
+		ctx, all := caller.With(t.Context(), caller.Caller{Identity: who}), name == "not bound"
 		runs, err := own.Explain(ctx, running.ID)
 		must(err)
 		if runs.Run == nil || runs.Run.Node != node || (runs.Run.Name == "alpha") != all {

@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 func TestAFamilyIsShownToWhoMaySeeAllOfIt(t *testing.T) {
@@ -20,7 +21,7 @@ func TestAFamilyIsShownToWhoMaySeeAllOfIt(t *testing.T) {
 		tenants []string
 		shown   bool
 	}{{nil, true}, {[]string{"acme"}, false}, {[]string{"acme", "east"}, true}} {
-		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
+		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
 		report, err := scoped{store: store}.Usage(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Runs are queried by schedule or by job. In both cases, runs of other tenants do not seem
@@ -41,7 +42,7 @@ func TestRunsOfOthersAreNotListed(t *testing.T) {
 		"both, of who is of both": {[]string{"acme", "zeta"}, schedule.FireFilter{Jobs: []int64{runs["acme"].Job, runs["zeta"].Job}, Limit: 10}, 2},
 		"a job that is not there": {[]string{"acme"}, schedule.FireFilter{Jobs: []int64{77}, Limit: 10}, 0},
 	} {
-		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "c", Role: access.RoleViewer, Tenants: c.tenants}})
+		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "c", Role: access.RoleViewer, Tenants: c.tenants}})
 		fires, err := own.Fires(ctx, c.filter)
 		if (err != nil) != (c.want < 0) || err == nil && len(fires) != c.want {
 			t.Errorf("%s: %d runs, %v", name, len(fires), err)

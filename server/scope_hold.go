@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/hold"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // History returns what a job of the caller's tenants waited for. Callers bound to tenants
@@ -18,7 +19,7 @@ func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 	if err != nil {
 		return hold.History{}, err
 	}
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	for i := range history.Stretches {
 		hideParent(who, history.Stretches[i].Causes, parentKept)
 	}
@@ -30,12 +31,12 @@ func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 // reveal information about other tenants. If they name a tenant, they see that its parent
 // kept jobs waiting, but not the parent's name.
 func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
-	who := callerOf(ctx).identity
-	if filter.Tenant != "" && !who.touches(filter.Tenant) {
+	who := caller.Of(ctx).Identity
+	if filter.Tenant != "" && !who.MayAccess(filter.Tenant) {
 		return hold.Page{}, nil
 	}
 	page, err := s.store.Holds(ctx, filter)
-	if err != nil || !who.bound() {
+	if err != nil || !who.Restricted() {
 		return page, err
 	}
 	named := func(name, asked string) bool { return name == "" || name == asked }
@@ -44,12 +45,12 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 		case h.Tenant == "":
 			return !named(h.Queue, filter.Queue) || !named(h.Kind, filter.Kind)
 		case h.Gate != "": // gates belong to children, not to their parent
-			return !who.touches(h.Tenant)
+			return !who.MayAccess(h.Tenant)
 		}
-		return filter.Tenant == "" && !who.touches(h.Tenant)
+		return filter.Tenant == "" && !who.MayAccess(h.Tenant)
 	})
 	for i := range page.Holds {
-		if h := &page.Holds[i]; h.Tenant != "" && !who.touches(h.Tenant) {
+		if h := &page.Holds[i]; h.Tenant != "" && !who.MayAccess(h.Tenant) {
 			h.Tenant, h.Used, h.Cap = "", 0, 0
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -67,7 +68,7 @@ func TestCallersWhoAreBoundSeeTheHoldsOfTheirTenantsAndNoNamesOfOthers(t *testin
 		{[]string{"zeta"}, hold.Filter{}, "1 7 9"},
 	} {
 		c.filter.Limit = 100
-		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
+		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
 		page, err := scoped{store: store}.Holds(ctx, c.filter)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +92,7 @@ func TestAHistoryDoesNotNameTheParentToCallersWhoAreBound(t *testing.T) {
 		tenants []string
 		named   bool
 	}{{nil, true}, {[]string{"acme"}, false}, {[]string{"acme", "top"}, true}} {
-		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
+		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
 		history, err := scoped{store: store}.History(ctx, job.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestAHistoryDoesNotNameTheParentToCallersWhoAreBound(t *testing.T) {
 			t.Errorf("to who is bound to %v the history is %s", c.tenants, text)
 		}
 	}
-	ctx := withCaller(t.Context(), caller{identity: Identity{Name: "ann", Role: access.RoleViewer, Tenants: []string{"zeta"}}})
+	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: []string{"zeta"}}})
 	if _, err := (scoped{store: store}).History(ctx, job.ID); err == nil {
 		t.Error("the history of another's job is shown")
 	}

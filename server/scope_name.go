@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -23,7 +24,7 @@ func errName(what, name string) error {
 
 // nameable returns an error for names that callers bound to tenants cannot use.
 func nameable(ctx context.Context, what, name string) error {
-	if callerOf(ctx).identity.bound() && strings.HasPrefix(name, reservedNames) {
+	if caller.Of(ctx).Identity.Restricted() && strings.HasPrefix(name, reservedNames) {
 		return errName(what, name)
 	}
 	return nil
@@ -32,7 +33,7 @@ func nameable(ctx context.Context, what, name string) error {
 // unnamed returns err, or errName instead if err is a conflict with a name that the caller
 // may not see. seen reports whether the conflict is with an object of the caller.
 func unnamed(ctx context.Context, what, name string, err error, seen func() (bool, error)) error {
-	if !errors.Is(err, fairlead.ErrConflict) || !callerOf(ctx).identity.bound() {
+	if !errors.Is(err, fairlead.ErrConflict) || !caller.Of(ctx).Identity.Restricted() {
 		return err
 	}
 	own, lookErr := seen()

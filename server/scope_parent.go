@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Texts that callers bound to tenants see instead of the state of a tenant's parent.
@@ -15,9 +16,9 @@ const (
 // hideParent replaces obstacles of a tenant that the caller may not see, which is the
 // parent of the caller's own tenant. The text stands in for the parent's name, usage and
 // limits.
-func hideParent(who Identity, obstacles []fairlead.Obstacle, text string) {
+func hideParent(who caller.Identity, obstacles []fairlead.Obstacle, text string) {
 	for i := range obstacles {
-		if o := &obstacles[i]; o.Scope == fairlead.LimitTenant && !who.touches(o.Name) {
+		if o := &obstacles[i]; o.Scope == fairlead.LimitTenant && !who.MayAccess(o.Name) {
 			*o = fairlead.Obstacle{Code: o.Code, Scope: o.Scope, Text: text}
 		}
 	}
@@ -36,7 +37,7 @@ func hideReasons(obstacles []fairlead.Obstacle) {
 // hideOthers removes information from an explanation that callers bound to tenants may not
 // see: the names of nodes, the runs of other tenants, the parent of the tenant, and the
 // numbers of jobs of other tenants that go first or start.
-func hideOthers(who Identity, why *fairlead.Explanation) {
+func hideOthers(who caller.Identity, why *fairlead.Explanation) {
 	if why.Run != nil {
 		why.Run.Name = ""
 	}
@@ -70,9 +71,9 @@ func ownFirst(n int) string {
 }
 
 // hideParents removes the names of parents that the caller may not see.
-func hideParents(who Identity, tenants []fairlead.Tenant) {
+func hideParents(who caller.Identity, tenants []fairlead.Tenant) {
 	for i := range tenants {
-		if parent := &tenants[i].Parent; *parent != "" && !who.touches(*parent) {
+		if parent := &tenants[i].Parent; *parent != "" && !who.MayAccess(*parent) {
 			*parent = ""
 		}
 	}

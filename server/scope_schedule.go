@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // schedule returns ErrNotFound for a schedule with jobs of another tenant.
@@ -85,7 +86,7 @@ func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 // Fires returns runs. Callers bound to tenants may request the runs of one of their
 // schedules, or of their jobs.
 func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
-	if !callerOf(ctx).identity.bound() {
+	if !caller.Of(ctx).Identity.Restricted() {
 		return s.store.Fires(ctx, filter)
 	}
 	switch {
@@ -100,7 +101,7 @@ func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 		}
 		filter.Jobs = idsOf(own)
 	default:
-		return nil, errForbidden
+		return nil, caller.ErrForbidden
 	}
 	return s.store.Fires(ctx, filter)
 }

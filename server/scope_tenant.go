@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // externalKind is the kind of jobs that package external sends to the tenants' own
@@ -40,7 +41,7 @@ func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead
 // confidential values, because notices are masked. Even a tenant that does not exist yet
 // may have waiting jobs.
 func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
-	if tenant.StartURL == "" || callerOf(ctx).identity.Role.May(access.RoleAdmin) {
+	if tenant.StartURL == "" || caller.Of(ctx).Identity.Role.May(access.RoleAdmin) {
 		return nil
 	}
 	all, err := s.store.Confidential(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -54,7 +55,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 	defer store.Close()
 	z, own := newZetas(t, store), scoped{store: store}
 	errTouched := errors.New("it is touched")
-	ctx := withCaller(t.Context(), caller{identity: Identity{Name: "acme's", Role: access.RoleOperator, Tenants: []string{"acme"}}})
+	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "acme's", Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, err := range map[string]error{
 		"Get":      second(own.Get(ctx, z.job)),
 		"Attempts": second(own.Attempts(ctx, z.job)),
@@ -99,7 +100,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"PutCalendar": second(own.PutCalendar(ctx, schedule.Calendar{Name: "c"})), "DeleteCalendar": own.DeleteCalendar(ctx, "c"),
 		"Tick": second(own.Tick(ctx, 1, func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} })),
 	} {
-		if !errors.Is(err, errForbidden) {
+		if !errors.Is(err, caller.ErrForbidden) {
 			t.Errorf("%s: %v, want that it is forbidden", name, err)
 		}
 	}
@@ -117,7 +118,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"Pause": own.Pause(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: "zeta"}), "of no tenant": own.Enqueue(ctx, []*fairlead.Job{{Kind: "noop"}}),
 		"Resume": own.Resume(ctx, fairlead.Pause{Scope: fairlead.PauseTenant, Name: "zeta"}),
 	} {
-		if err == nil || errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, errForbidden) {
+		if err == nil || errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, caller.ErrForbidden) {
 			t.Errorf("%s: %v, want that it is not their tenant", name, err)
 		}
 	}
@@ -133,8 +134,8 @@ func TestAFilterThatNamesOnlyOthersFindsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, zeta := scoped{store: store}, []string{"zeta"}
-	count := func(identity Identity) map[string]int64 {
-		ctx := withCaller(t.Context(), caller{identity: identity})
+	count := func(identity caller.Identity) map[string]int64 {
+		ctx := caller.With(t.Context(), caller.Caller{Identity: identity})
 		found := map[string]int64{}
 		add := func(name string, n int64, err error) {
 			if found[name] = n; err != nil {
@@ -159,12 +160,12 @@ func TestAFilterThatNamesOnlyOthersFindsNothing(t *testing.T) {
 		add("Tenants", int64(len(tenants)), err)
 		return found
 	}
-	for name, n := range count(Identity{Role: access.RoleViewer, Tenants: []string{"acme"}}) {
+	for name, n := range count(caller.Identity{Role: access.RoleViewer, Tenants: []string{"acme"}}) {
 		if n != 0 {
 			t.Errorf("%s finds %d of others", name, n)
 		}
 	}
-	for name, n := range count(Identity{Role: access.RoleViewer, Tenants: []string{"acme", "zeta"}}) {
+	for name, n := range count(caller.Identity{Role: access.RoleViewer, Tenants: []string{"acme", "zeta"}}) {
 		if n != 1 {
 			t.Errorf("%s finds %d of their own, want 1", name, n)
 		}
@@ -180,7 +181,7 @@ func (broken) Usage(context.Context) (fairlead.UsageReport, error) {
 
 func TestWhatCannotBeCountedIsNotCountedAsNothing(t *testing.T) {
 	for _, tenants := range [][]string{nil, {"acme"}} {
-		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "c", Role: access.RoleViewer, Tenants: tenants}})
+		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "c", Role: access.RoleViewer, Tenants: tenants}})
 		if report, err := (scoped{store: broken{}}).Usage(ctx); !errors.Is(err, fairlead.ErrUnavailable) {
 			t.Errorf("who is bound to %v is told %+v, %v", tenants, report, err)
 		}
@@ -223,7 +224,7 @@ func (c *conflicting) Schedules(_ context.Context, filter schedule.Filter) ([]sc
 
 // Whose name it is must be known before anything is said of it.
 func TestAConflictWhoseReasonCannotBeFoundOutIsNotTold(t *testing.T) {
-	ctx := withCaller(t.Context(), caller{identity: Identity{Role: access.RoleOperator, Tenants: []string{"acme"}}})
+	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, c := range map[string]struct {
 		put   func(scoped) error
 		looks int

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // WhatIf returns what would start. Callers bound to tenants may ask about their tenants.
 // They learn nothing about others: neither about jobs nor, from validation errors, about
 // minimums and parents.
 func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
-	who := callerOf(ctx).identity
-	if !who.bound() {
+	who := caller.Of(ctx).Identity
+	if !who.Restricted() {
 		return s.store.WhatIf(ctx, question)
 	}
 	question.Changes = slices.Clone(question.Changes)
@@ -47,11 +48,11 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 // guessed.
 func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
 	if change.Tenant == nil {
-		return change, errForbidden
+		return change, caller.ErrForbidden
 	}
-	who, asked := callerOf(ctx).identity, *change.Tenant
-	if !who.touches(asked.Name) {
-		return change, errTenant(asked.Name)
+	who, asked := caller.Of(ctx).Identity, *change.Tenant
+	if !who.MayAccess(asked.Name) {
+		return change, caller.ErrTenant(asked.Name)
 	}
 	found, err := s.store.Tenants(ctx, fairlead.TenantFilter{Names: []string{asked.Name}})
 	if err != nil {
@@ -64,7 +65,7 @@ func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fair
 	shown := []fairlead.Tenant{current}
 	hideParents(who, shown)
 	if shown[0].Parent != asked.Parent || current.MinRunning != asked.MinRunning {
-		return change, errForbidden
+		return change, caller.ErrForbidden
 	}
 	asked.Parent = current.Parent
 	return fairlead.RuleChange{Tenant: &asked}, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 func TestACallerWhoIsBoundAsksAboutOwnTenantsAndSeesNoOthers(t *testing.T) {
@@ -30,7 +31,7 @@ func TestACallerWhoIsBoundAsksAboutOwnTenantsAndSeesNoOthers(t *testing.T) {
 	must(err)
 	acme.MaxRunning = 3
 	own := fairlead.NewClient(scoped{store: store})
-	bound := withCaller(t.Context(), caller{identity: Identity{Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}}})
+	bound := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}}})
 	forecast, err := own.WhatIf(bound, fairlead.WhatIf{Changes: []fairlead.RuleChange{{Tenant: &acme}}})
 	must(err)
 	if len(forecast.After.Starts) != 1 || forecast.After.Starts[0].Tenant != "acme" || len(forecast.Waits) != 1 || forecast.Idle != 0 {

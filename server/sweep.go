@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -137,7 +138,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	}
 	stored, err := s.client.Put(ctx, sw)
 	if err == nil {
-		_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "create", "") // the audit log has it too
+		_ = s.client.Note(ctx, stored.ID, caller.Of(ctx).Identity.Name, "create", "") // the audit log has it too
 	}
 	return s.after(ctx, stored, err)
 }
@@ -207,7 +208,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err != nil {
 		return nil, err
 	}
-	_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "set", note) // the audit log has it too
+	_ = s.client.Note(ctx, stored.ID, caller.Of(ctx).Identity.Name, "set", note) // the audit log has it too
 	return s.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: strconv.FormatInt(stored.ID, 10)})
 }
 

@@ -8,6 +8,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Tokens implements the TokenService.
@@ -64,7 +65,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 
 // WhoAmI returns the caller's identity.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants, Kinds: who.Kinds, Queues: who.Queues}, nil
 }
 

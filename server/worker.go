@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/reserved"
 	"github.com/fairlead-io/fairlead/internal/starts"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -122,7 +123,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := checkNames(&node); err != nil {
 		return nil, err
 	}
-	if err := callerOf(ctx).identity.bind(&node); err != nil {
+	if err := caller.Of(ctx).Identity.Bind(&node); err != nil {
 		return nil, err
 	}
 	confidential, err := confidentialOf(in.GetDefaults())
@@ -185,7 +186,7 @@ func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 	if err != nil || older {
 		return "", err
 	}
-	return ownedToken(key, rand.Text(), callerOf(ctx).identity.Name), nil
+	return ownedToken(key, rand.Text(), caller.Of(ctx).Identity.Name), nil
 }
 
 // checkWorkerKinds rejects a worker that would run jobs that speak on behalf of Fairlead.

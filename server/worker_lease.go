@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // longestWait limits how long a call may wait for jobs: less than the timeout of common
@@ -162,7 +163,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	if err != nil || node.Draining {
 		return nil, node.Draining, err
 	}
-	if err := callerOf(ctx).identity.covers(&node); err != nil {
+	if err := caller.Of(ctx).Identity.Covers(&node); err != nil {
 		return nil, false, err
 	}
 	held, err := s.store.Held(asking, node.ID)

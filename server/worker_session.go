@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // sessions authenticates workers. A session is derived from the worker's ID, its token in
@@ -114,7 +115,7 @@ func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, er
 			return nil, errOtherSession
 		}
 	}
-	if err := checkOwner(key, token, callerOf(ctx).identity.Name); err != nil {
+	if err := checkOwner(key, token, caller.Of(ctx).Identity.Name); err != nil {
 		return nil, err
 	}
 	return driver.AsNode(ctx, token), nil

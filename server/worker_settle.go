@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // Values of RunEnd.outcome.
@@ -30,7 +31,7 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 		return nil, err
 	}
 	ends := in.GetSettlements()
-	if err := checkEnds(ends, callerOf(ctx).identity); err != nil {
+	if err := checkEnds(ends, caller.Of(ctx).Identity); err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
@@ -191,7 +192,7 @@ func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairl
 
 // checkEnds rejects results that a node would not accept from its handlers, and jobs that
 // the worker's token does not cover.
-func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
+func checkEnds(ends []*fairleadv1.RunEnd, who caller.Identity) error {
 	seen := make(map[int64]bool, len(ends))
 	refusal := &fairlead.InvalidError{}
 	for i, end := range ends {
@@ -214,7 +215,7 @@ func checkEnds(ends []*fairleadv1.RunEnd, who Identity) error {
 			if errors.As(checkUnreserved(at+"replace.", message.NewJobOf(replace)), &invalid) {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
-			refusal.Fields = append(refusal.Fields, who.mayMake(at+"replace.", replace)...)
+			refusal.Fields = append(refusal.Fields, who.CheckNewJob(at+"replace.", replace)...)
 		}
 		after := end.GetAfter().AsDuration()
 		switch outcome := end.GetOutcome(); {

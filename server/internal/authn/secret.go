@@ -1,4 +1,4 @@
-package server
+package authn
 
 import (
 	"crypto/rand"

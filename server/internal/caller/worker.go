@@ -1,4 +1,4 @@
-package server
+package caller
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// bind restricts a joining worker to the tenants, kinds and queues of its token, and sets
+// Bind restricts a joining worker to the tenants, kinds and queues of its token, and sets
 // the owner of its session. It rejects kinds and queues that the token does not cover.
-func (i Identity) bind(node *fairlead.Node) error {
+func (i Identity) Bind(node *fairlead.Node) error {
 	refused := append(outside("kinds", node.Kinds, i.Kinds), outside("queues", node.Queues, i.Queues)...)
 	if len(refused) > 0 {
 		return &fairlead.InvalidError{Fields: refused}
@@ -41,9 +41,9 @@ func outside(field string, names, bound []string) (refused []fairlead.FieldError
 // errNarrowed is the error for a worker that joined when its token covered more.
 var errNarrowed = &rest.Error{Status: http.StatusForbidden, Detail: "the token no longer allows all kinds and queues that the worker joined with; join again"}
 
-// covers returns errNarrowed if a worker may run jobs that the caller may not: its token
+// Covers returns errNarrowed if a worker may run jobs that the caller may not: its token
 // was replaced by one with the same name, or the identity provider has changed its claims.
-func (i Identity) covers(node *fairlead.Node) error {
+func (i Identity) Covers(node *fairlead.Node) error {
 	for _, binding := range []struct{ bound, has []string }{{i.Kinds, node.Kinds}, {i.Queues, node.Queues}, {i.Tenants, node.Tenants}} {
 		if binding.bound != nil && (len(binding.has) == 0 || len(outside("", binding.has, binding.bound)) > 0) {
 			return errNarrowed
@@ -52,10 +52,10 @@ func (i Identity) covers(node *fairlead.Node) error {
 	return nil
 }
 
-// mayMake returns errors for a job that a worker requests as a replacement for its own, if
+// CheckNewJob returns errors for a job that a worker requests as a replacement for its own, if
 // the token does not cover its kind, queue or tenant, or if the job may cancel such a job,
 // because kinds and queues share the keys of a tenant.
-func (i Identity) mayMake(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
+func (i Identity) CheckNewJob(at string, in *fairleadv1.NewJob) (refused []fairlead.FieldError) {
 	job := message.NewJobOf(in)
 	if job.Queue == "" {
 		job.Queue = fairlead.DefaultQueue

@@ -1,4 +1,4 @@
-package server
+package authn
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // ring is a store of tokens that can fail, and that counts its lookups.
@@ -48,16 +49,16 @@ func newRing() *ring {
 	return &ring{tokens: map[[32]byte]access.Token{HashSecret("known"): {ID: 1, Name: "ci", Role: access.RoleViewer}}}
 }
 
-func (r *ring) identifier(auth Auth) *identifier {
+func (r *ring) identifier(auth Options) *Authenticator {
 	auth.Required = true
-	return newIdentifier(auth, r, slog.New(slog.DiscardHandler))
+	return New(auth, r, slog.New(slog.DiscardHandler))
 }
 
 func TestATokenIsBelievedForAMomentWithoutAskingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := newRing()
-		i := keys.identifier(Auth{})
-		identify := func() error { return second(i.identify(t.Context(), "Bearer known", "a")) }
+		i := keys.identifier(Options{})
+		identify := func() error { return errorOf(i.identify(t.Context(), "Bearer known", "a")) }
 		for range 3 {
 			if err := identify(); err != nil {
 				t.Fatal(err)
@@ -72,7 +73,7 @@ func TestATokenIsBelievedForAMomentWithoutAskingAgain(t *testing.T) {
 			t.Errorf("within a moment: %v", err)
 		}
 		time.Sleep(time.Nanosecond)
-		if err := identify(); !errors.Is(err, errStranger) {
+		if err := identify(); !errors.Is(err, caller.ErrUnknownToken) {
 			t.Errorf("after it was revoked: %v", err)
 		}
 	})
@@ -82,14 +83,14 @@ func TestATokenIsBelievedForAMomentWithoutAskingAgain(t *testing.T) {
 func TestAnIdentityIsBelievedNoLongerThanItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := time.Now().Add(time.Second)
-		i := newRing().identifier(Auth{Verify: func(context.Context, string) (Identity, error) {
-			return Identity{Name: "jo", Role: access.RoleViewer, Until: until}, nil
+		i := newRing().identifier(Options{Verify: func(context.Context, string) (caller.Identity, error) {
+			return caller.Identity{Name: "jo", Role: access.RoleViewer, Until: until}, nil
 		}})
 		if found, err := i.identify(t.Context(), "Bearer a.b.c", "a"); err != nil || found.identity.Name != "jo" {
 			t.Fatalf("it is %v, %v", found, err)
 		}
 		time.Sleep(time.Second)
-		if _, err := i.identify(t.Context(), "Bearer a.b.c", "a"); !errors.Is(err, errStranger) {
+		if _, err := i.identify(t.Context(), "Bearer a.b.c", "a"); !errors.Is(err, caller.ErrUnknownToken) {
 			t.Errorf("at its end: %v", err)
 		}
 	})
@@ -98,15 +99,15 @@ func TestAnIdentityIsBelievedNoLongerThanItSays(t *testing.T) {
 func TestADatabaseThatIsGoneCountsAsNoGuess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys := newRing()
-		i := keys.identifier(Auth{})
+		i := keys.identifier(Options{})
 		keys.lost = errors.New("gone")
 		for range 5 * addressBurst {
-			if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, errNoDatabase) {
+			if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, caller.ErrNoDatabase) {
 				t.Fatal(err)
 			}
 		}
 		keys.lost = nil
-		if _, err := i.identify(t.Context(), "Bearer unknown", "a"); !errors.Is(err, errStranger) {
+		if _, err := i.identify(t.Context(), "Bearer unknown", "a"); !errors.Is(err, caller.ErrUnknownToken) {
 			t.Errorf("the first guess: %v", err)
 		}
 		keys.touch = fairlead.ErrUnavailable // it only reads now
@@ -115,7 +116,7 @@ func TestADatabaseThatIsGoneCountsAsNoGuess(t *testing.T) {
 		}
 		keys.touch = errors.New("broken")
 		time.Sleep(tokenTrust)
-		if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, errNoDatabase) {
+		if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, caller.ErrNoDatabase) {
 			t.Errorf("a database that is broken: %v", err)
 		}
 	})
@@ -124,29 +125,29 @@ func TestADatabaseThatIsGoneCountsAsNoGuess(t *testing.T) {
 func TestACredentialCountsWhileItsTokenStandsForTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hash, gone := HashSecret("known"), errors.New("gone")
-		same := Identity{Name: "ci", Role: access.RoleViewer}
+		same := caller.Identity{Name: "ci", Role: access.RoleViewer}
 		for name, c := range map[string]struct {
 			credential credential
 			change     func(*ring)
 			want       error
 		}{
 			"as before":       {credential{identity: same, hash: hash, kept: true}, func(*ring) {}, nil},
-			"removed":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { clear(r.tokens) }, errRevoked},
-			"expired":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Expired: true} }, errRevoked},
-			"of another role": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleAdmin} }, errRevoked},
-			"of another name": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "cd", Role: access.RoleViewer} }, errRevoked},
+			"removed":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { clear(r.tokens) }, caller.ErrRevoked},
+			"expired":         {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Expired: true} }, caller.ErrRevoked},
+			"of another role": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleAdmin} }, caller.ErrRevoked},
+			"of another name": {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "cd", Role: access.RoleViewer} }, caller.ErrRevoked},
 			"for a tenant": {credential{identity: same, hash: hash, kept: true}, func(r *ring) {
 				r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Tenants: []string{"acme"}}
-			}, errRevoked},
+			}, caller.ErrRevoked},
 			"not to be found out":              {credential{identity: same, hash: hash, kept: true}, func(r *ring) { r.lost = gone }, gone},
-			"of a file that has another token": {credential{identity: same, hash: hash, admin: true}, func(*ring) {}, errRevoked},
+			"of a file that has another token": {credential{identity: same, hash: hash, admin: true}, func(*ring) {}, caller.ErrRevoked},
 			"kept in no database":              {credential{identity: same}, func(r *ring) { r.lost = gone }, nil},
-			"kept in none, and over":           {credential{identity: Identity{Until: time.Now()}}, func(*ring) {}, errRevoked},
-			"kept in none, not yet over":       {credential{identity: Identity{Until: time.Now().Add(time.Hour)}}, func(*ring) {}, nil},
+			"kept in none, and over":           {credential{identity: caller.Identity{Until: time.Now()}}, func(*ring) {}, caller.ErrRevoked},
+			"kept in none, not yet over":       {credential{identity: caller.Identity{Until: time.Now().Add(time.Hour)}}, func(*ring) {}, nil},
 		} {
 			keys := newRing()
 			c.change(keys)
-			if err := keys.identifier(Auth{}).recheck(t.Context(), c.credential); !errors.Is(err, c.want) {
+			if err := keys.identifier(Options{}).recheck(t.Context(), c.credential); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 		}
@@ -158,24 +159,24 @@ func TestACredentialCountsWhileItsTokenStandsForTheSame(t *testing.T) {
 func TestACallerWhoseBodyCameForLongIsLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, answer := 0, error(nil)
-		ctx := withCaller(t.Context(), caller{since: time.Now(), recheck: func(context.Context) error { asked++; return answer }})
+		ctx := caller.With(t.Context(), caller.Caller{Since: time.Now(), Recheck: func(context.Context) error { asked++; return answer }})
 		time.Sleep(tokenTrust)
-		if err := believedStill(ctx); err != nil || asked != 0 {
+		if err := CheckAgain(ctx); err != nil || asked != 0 {
 			t.Errorf("asked %d times: %v", asked, err)
 		}
 		time.Sleep(time.Nanosecond)
-		if err := believedStill(ctx); err != nil || asked != 1 {
+		if err := CheckAgain(ctx); err != nil || asked != 1 {
 			t.Errorf("asked %d times: %v", asked, err)
 		}
 		answer = errors.New("gone") // which refuses no caller here
-		if err := believedStill(ctx); err != nil {
+		if err := CheckAgain(ctx); err != nil {
 			t.Error(err)
 		}
-		answer = errRevoked
-		if err := believedStill(ctx); !errors.Is(err, errRevoked) {
+		answer = caller.ErrRevoked
+		if err := CheckAgain(ctx); !errors.Is(err, caller.ErrRevoked) {
 			t.Errorf("got %v", err)
 		}
-		if err := believedStill(withCaller(t.Context(), caller{})); err != nil {
+		if err := CheckAgain(caller.With(t.Context(), caller.Caller{})); err != nil {
 			t.Error(err)
 		}
 	})
@@ -183,17 +184,17 @@ func TestACallerWhoseBodyCameForLongIsLookedUpAgain(t *testing.T) {
 
 func TestSecretsThatAreTooLongAreNotLookedUp(t *testing.T) {
 	keys := newRing()
-	i := keys.identifier(Auth{})
+	i := keys.identifier(Options{})
 	for size, asks := range map[int]int{maxSecret: 1, maxSecret + 1: 0} {
 		keys.asked = 0
-		if _, err := i.identify(t.Context(), "Bearer "+string(make([]byte, size)), "a"); !errors.Is(err, errStranger) || keys.asked != asks {
+		if _, err := i.identify(t.Context(), "Bearer "+string(make([]byte, size)), "a"); !errors.Is(err, caller.ErrUnknownToken) || keys.asked != asks {
 			t.Errorf("one of %d bytes was asked for %d times: %v", size, keys.asked, err)
 		}
 	}
 }
 
 func TestManyTokensAreNotRememberedForGood(t *testing.T) {
-	i := newRing().identifier(Auth{})
+	i := newRing().identifier(Options{})
 	for n := range 2*tokenMemory + 1 {
 		i.remember([32]byte{byte(n), byte(n >> 8), byte(n >> 16)}, credential{})
 		if len(i.tokens) > tokenMemory {
@@ -205,7 +206,7 @@ func TestManyTokensAreNotRememberedForGood(t *testing.T) {
 func TestTheTokenOfTheFileIsAnAdminsWithoutADatabase(t *testing.T) {
 	keys, hash := newRing(), HashSecret("from the file")
 	keys.lost = errors.New("gone")
-	i := keys.identifier(Auth{Admin: func() [32]byte { return hash }})
+	i := keys.identifier(Options{Admin: func() [32]byte { return hash }})
 	if found, err := i.identify(t.Context(), "Bearer from the file", "a"); err != nil || found.identity.Role != access.RoleAdmin || found.identity.Name != "token-file" || found.kept {
 		t.Errorf("it is %+v, %v", found, err)
 	}
@@ -213,3 +214,6 @@ func TestTheTokenOfTheFileIsAnAdminsWithoutADatabase(t *testing.T) {
 		t.Error("another token is believed")
 	}
 }
+
+// errorOf returns the error of a call with another result before it.
+func errorOf[T any](_ T, err error) error { return err }

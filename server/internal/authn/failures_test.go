@@ -1,4 +1,4 @@
-package server
+package authn
 
 import (
 	"fmt"
@@ -8,16 +8,16 @@ import (
 )
 
 // leftOf uses up what look-ups an address has left at once, and returns how many.
-func (f *failures) leftOf(address string) (n int) {
+func (f *Failures) leftOf(address string) (n int) {
 	for own := true; own; n++ {
-		own, _ = f.spend(address)
+		own, _ = f.Spend(address)
 	}
 	return n - 1
 }
 
 func TestAnAddressGuessesSoOftenAtOnceAndThenAtARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFailures()
+		f := NewFailures()
 		if n := f.leftOf("a"); n != addressBurst {
 			t.Errorf("an address has %d guesses, want %d", n, addressBurst)
 		}
@@ -37,9 +37,9 @@ func TestAnAddressGuessesSoOftenAtOnceAndThenAtARate(t *testing.T) {
 
 func TestAllAddressesTogetherGuessSoOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, together := newFailures(), 0
+		f, together := NewFailures(), 0
 		for i := range 2 * everywhereBurst {
-			own, all := f.spend(fmt.Sprint(i))
+			own, all := f.Spend(fmt.Sprint(i))
 			if !own {
 				t.Fatal("an address cannot guess because others did")
 			}
@@ -51,7 +51,7 @@ func TestAllAddressesTogetherGuessSoOften(t *testing.T) {
 			t.Errorf("%d were looked up by themselves, want %d", together, everywhereBurst)
 		}
 		time.Sleep(everywhereEvery)
-		if _, all := f.spend("later"); !all {
+		if _, all := f.Spend("later"); !all {
 			t.Error("none is looked up by itself any more")
 		}
 	})
@@ -59,9 +59,9 @@ func TestAllAddressesTogetherGuessSoOften(t *testing.T) {
 
 func TestWhatAKnownTokenSpentIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFailures()
+		f := NewFailures()
 		for range 2 * everywhereBurst {
-			own, all := f.spend("a")
+			own, all := f.Spend("a")
 			if !own || !all {
 				t.Fatal("known tokens use up what an address may guess")
 			}
@@ -83,24 +83,24 @@ func TestWhatAKnownTokenSpentIsGivenBack(t *testing.T) {
 // remembered while there is room.
 func TestQuietAddressesMakeRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFailures()
+		f := NewFailures()
 		f.leftOf("busy")
-		for i := range failureMemory - 1 {
-			f.spend(fmt.Sprint("quiet ", i))
+		for i := range MaxAddresses - 1 {
+			f.Spend(fmt.Sprint("quiet ", i))
 		}
 		time.Sleep(2 * addressEvery)
-		f.spend("new")
+		f.Spend("new")
 		if n := len(f.from); n != 2 {
 			t.Errorf("%d addresses are remembered, want 2", n)
 		}
 		if n := f.leftOf("busy"); n != 2 {
 			t.Errorf("who went on guessing has %d guesses, want 2", n)
 		}
-		for i := range failureMemory {
-			f.spend(fmt.Sprint("busy ", i))
+		for i := range MaxAddresses {
+			f.Spend(fmt.Sprint("busy ", i))
 		}
-		if n := len(f.from); n > failureMemory {
-			t.Errorf("%d addresses are remembered, at most %d should be", n, failureMemory)
+		if n := len(f.from); n > MaxAddresses {
+			t.Errorf("%d addresses are remembered, at most %d should be", n, MaxAddresses)
 		}
 	})
 }

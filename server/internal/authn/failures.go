@@ -1,4 +1,4 @@
-package server
+package authn
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	failureMemory = 10_000 // maximum number of remembered addresses
+	MaxAddresses = 10_000 // maximum number of remembered addresses
 
 	// Limits for looking up tokens individually, for one address and for all addresses
 	// together. An attacker may have many addresses.
@@ -16,17 +16,17 @@ const (
 	everywhereEvery = 50 * time.Millisecond
 )
 
-// failures counts unknown tokens by source address and in total. The counts determine how a
+// Failures counts unknown tokens by source address and in total. The counts determine how a
 // token is looked up, but not whether: a known token is accepted no matter how many unknown
 // ones came from its address.
-type failures struct {
+type Failures struct {
 	mu         sync.Mutex
 	from       map[string]*budget
 	everywhere budget
 }
 
-func newFailures() *failures {
-	return &failures{from: map[string]*budget{}, everywhere: budget{burst: everywhereBurst, every: everywhereEvery}}
+func NewFailures() *Failures {
+	return &Failures{from: map[string]*budget{}, everywhere: budget{burst: everywhereBurst, every: everywhereEvery}}
 }
 
 // budget is a rate limit: burst events at once, and one more after each period of length
@@ -55,10 +55,10 @@ func (b *budget) full(now time.Time) bool {
 	return b.used == 0
 }
 
-// spend takes the cost of one lookup from the budgets. It reports whether the address has
+// Spend takes the cost of one lookup from the budgets. It reports whether the address has
 // enough budget, and whether the total budget suffices too: only then may the token be
 // looked up individually. giveBack returns the cost if the token turns out to be known.
-func (f *failures) spend(address string) (own, all bool) {
+func (f *Failures) Spend(address string) (own, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
@@ -75,7 +75,7 @@ func (f *failures) spend(address string) (own, all bool) {
 }
 
 // giveBack reverses a call to spend that returned own and all.
-func (f *failures) giveBack(address string, own, all bool) {
+func (f *Failures) giveBack(address string, own, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if b := f.from[address]; b != nil && own {
@@ -87,7 +87,7 @@ func (f *failures) giveBack(address string, own, all bool) {
 }
 
 // of returns the budget of an address. The caller must hold the lock.
-func (f *failures) of(address string, now time.Time) *budget {
+func (f *Failures) of(address string, now time.Time) *budget {
 	b := f.from[address]
 	if b == nil {
 		f.makeRoom(now)
@@ -99,8 +99,8 @@ func (f *failures) of(address string, now time.Time) *budget {
 
 // makeRoom forgets addresses with a full budget, and if that is not enough, all addresses:
 // the total has a limit of its own.
-func (f *failures) makeRoom(now time.Time) {
-	if len(f.from) < failureMemory {
+func (f *Failures) makeRoom(now time.Time) {
+	if len(f.from) < MaxAddresses {
 		return
 	}
 	for address, b := range f.from {
@@ -108,7 +108,7 @@ func (f *failures) makeRoom(now time.Time) {
 			delete(f.from, address)
 		}
 	}
-	if len(f.from) >= failureMemory {
+	if len(f.from) >= MaxAddresses {
 		clear(f.from)
 	}
 }

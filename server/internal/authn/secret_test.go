@@ -1,4 +1,4 @@
-package server_test
+package authn_test
 
 import (
 	"crypto/sha256"
@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
 )
 
 func TestSecretsAreLongRandomAndFoundByTheirHash(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
-		secret, hash, err := server.NewSecret()
+		secret, hash, err := authn.NewSecret()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestSecretsAreLongRandomAndFoundByTheirHash(t *testing.T) {
 		if err != nil || !marked || len(random) != 32 {
 			t.Fatalf("a secret has %d bytes (%v), and the prefix: %t", len(random), err, marked)
 		}
-		if hash != sha256.Sum256([]byte(secret)) || hash != server.HashSecret(secret) {
+		if hash != sha256.Sum256([]byte(secret)) || hash != authn.HashSecret(secret) {
 			t.Fatal("the hash is not that of the secret")
 		}
 		if seen[secret] {

@@ -1,4 +1,6 @@
-package server
+// Package authn determines who the caller of a request is, and whether a credential is
+// still valid during long calls.
+package authn
 
 import (
 	"context"
@@ -14,10 +16,11 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
-// Auth configures how callers are authenticated.
-type Auth struct {
+// Options configures how callers are authenticated.
+type Options struct {
 	// Required rejects callers without a token. Without Required, callers have all
 	// permissions, and the service only accepts requests from this machine.
 	Required bool
@@ -26,7 +29,7 @@ type Auth struct {
 	Admin func() [32]byte
 	// Verify returns the identity for a token signed by an identity provider; nil = no
 	// identity provider. An error rejects the caller and is not included in the response.
-	Verify func(ctx context.Context, token string) (Identity, error)
+	Verify func(ctx context.Context, token string) (caller.Identity, error)
 	// Recheck is the interval at which the credentials of streams and waiting calls are
 	// checked again; default 3s.
 	Recheck time.Duration
@@ -43,12 +46,12 @@ const (
 	maxSecret = 16 << 10
 )
 
-// identifier identifies the callers of requests.
-type identifier struct {
-	Auth
+// Authenticator identifies the callers of requests.
+type Authenticator struct {
+	Options
 	registrar access.Store
 	log       *slog.Logger
-	failures  *failures
+	failures  *Failures
 	register  *register
 
 	mu     sync.Mutex
@@ -61,62 +64,62 @@ type knownToken struct {
 	until time.Time
 }
 
-func newIdentifier(auth Auth, registrar access.Store, log *slog.Logger) *identifier {
+func New(auth Options, registrar access.Store, log *slog.Logger) *Authenticator {
 	if auth.Recheck <= 0 {
 		auth.Recheck = recheckEvery
 	}
-	return &identifier{
-		Auth: auth, registrar: registrar, log: log, failures: newFailures(), register: newRegister(registrar), tokens: map[[32]byte]knownToken{},
+	return &Authenticator{
+		Options: auth, registrar: registrar, log: log, failures: NewFailures(), register: newRegister(registrar), tokens: map[[32]byte]knownToken{},
 	}
 }
 
-// handler adds the caller's identity to each request. Permissions are checked later, when
+// Handler adds the caller's identity to each request. Permissions are checked later, when
 // the requested method is known.
-func (i *identifier) handler(next http.Handler) http.Handler {
+func (i *Authenticator) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := caller{since: time.Now(), from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
+		c := caller.Caller{Since: time.Now(), From: HostOf(r.RemoteAddr), OnceKey: r.Header.Get("Idempotency-Key")}
 		var believed credential
-		authorization, err := authorizationOf(r.Header)
+		authorization, err := AuthorizationOf(r.Header)
 		if err == nil {
-			believed, err = i.identify(r.Context(), authorization, c.from)
+			believed, err = i.identify(r.Context(), authorization, c.From)
 		}
-		c.identity, c.refusal = believed.identity, err
-		c.recheckEvery = i.Recheck
-		c.recheck = func(ctx context.Context) error { return i.recheck(ctx, believed) }
+		c.Identity, c.Refusal = believed.identity, err
+		c.RecheckEvery = i.Recheck
+		c.Recheck = func(ctx context.Context) error { return i.recheck(ctx, believed) }
 		var refusal *rest.Error
-		if errors.As(c.refusal, &refusal) && refusal.Status == http.StatusUnauthorized {
+		if errors.As(c.Refusal, &refusal) && refusal.Status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		next.ServeHTTP(w, r.WithContext(withCaller(r.Context(), c)))
+		next.ServeHTTP(w, r.WithContext(caller.With(r.Context(), c)))
 	})
 }
 
-// authorizationOf returns the Authorization header. It returns an error if there are
+// AuthorizationOf returns the Authorization header. It returns an error if there are
 // several.
-func authorizationOf(header http.Header) (string, error) {
+func AuthorizationOf(header http.Header) (string, error) {
 	if len(header.Values("Authorization")) > 1 {
-		return "", errManyTokens
+		return "", caller.ErrManyTokens
 	}
 	return header.Get("Authorization"), nil
 }
 
-func (i *identifier) identify(ctx context.Context, header, from string) (credential, error) {
+func (i *Authenticator) identify(ctx context.Context, header, from string) (credential, error) {
 	if header == "" {
 		if i.Required {
-			return credential{}, errNobody
+			return credential{}, caller.ErrNoToken
 		}
-		return credential{identity: localIdentity}, nil
+		return credential{identity: caller.Local}, nil
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return credential{}, errNobody
+		return credential{}, caller.ErrNoToken
 	}
 	if len(secret) > maxSecret {
-		return credential{}, errStranger
+		return credential{}, caller.ErrUnknownToken
 	}
 	hash := HashSecret(secret)
 	if i.isAdmin(hash) {
-		return credential{identity: Identity{Name: "token-file", Role: access.RoleAdmin}, hash: hash, admin: true}, nil
+		return credential{identity: caller.Identity{Name: "token-file", Role: access.RoleAdmin}, hash: hash, admin: true}, nil
 	}
 	if known, ok := i.remembered(hash); ok {
 		return known, nil
@@ -127,7 +130,7 @@ func (i *identifier) identify(ctx context.Context, header, from string) (credent
 }
 
 // isAdmin reports whether a secret is the admin token that is not stored in the database.
-func (i *identifier) isAdmin(hash [32]byte) bool {
+func (i *Authenticator) isAdmin(hash [32]byte) bool {
 	if i.Admin == nil {
 		return false
 	}
@@ -138,8 +141,8 @@ func (i *identifier) isAdmin(hash [32]byte) bool {
 // find looks up a token that is not cached. If an address has sent too many unknown tokens,
 // its unknown tokens are rejected with a different error, and all its tokens are looked up
 // together with those of others. A known token is found either way.
-func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from string) (credential, error) {
-	own, all := i.failures.spend(from)
+func (i *Authenticator) find(ctx context.Context, hash [32]byte, secret, from string) (credential, error) {
+	own, all := i.failures.Spend(from)
 	found, err := i.ask(ctx, hash, secret, all)
 	switch {
 	case err == nil:
@@ -151,21 +154,21 @@ func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from strin
 		if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			i.log.Error("token lookup failed", "error", err)
 		}
-		return credential{}, errNoDatabase
+		return credential{}, caller.ErrNoDatabase
 	case !own:
-		return credential{}, errTooOften
+		return credential{}, caller.ErrTooManyUnknown
 	}
-	return credential{}, errStranger
+	return credential{}, caller.ErrUnknownToken
 }
 
 // ask returns the owner of the secret, or ErrNotFound. If alone is set, it queries the
 // database for this one token; otherwise all concurrent lookups share one query, so that
 // guessing costs the database almost nothing.
-func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alone bool) (credential, error) {
+func (i *Authenticator) ask(ctx context.Context, hash [32]byte, secret string, alone bool) (credential, error) {
 	// Only signed tokens of identity providers contain dots.
 	if i.Verify != nil && strings.Count(secret, ".") == 2 {
 		identity, err := i.Verify(ctx, secret)
-		if err != nil || identity.boundToNothing() || identity.over(time.Now()) {
+		if err != nil || identity.RestrictedToNothing() || identity.Expired(time.Now()) {
 			return credential{}, fairlead.ErrNotFound
 		}
 		return credential{identity: identity}, nil
@@ -179,7 +182,7 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 		return credential{}, err
 	}
 	identity := identityOf(token)
-	if token.Expired || identity.boundToNothing() {
+	if token.Expired || identity.RestrictedToNothing() {
 		return credential{}, fairlead.ErrNotFound
 	}
 	// The last use is only displayed: a temporarily read-only database must not reject callers
@@ -192,15 +195,15 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	return credential{identity: identity, hash: hash, kept: true}, nil
 }
 
-func (i *identifier) remembered(hash [32]byte) (credential, bool) {
+func (i *Authenticator) remembered(hash [32]byte) (credential, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	known, there := i.tokens[hash]
 	now := time.Now()
-	return known.credential, there && now.Before(known.until) && !known.identity.over(now)
+	return known.credential, there && now.Before(known.until) && !known.identity.Expired(now)
 }
 
-func (i *identifier) remember(hash [32]byte, found credential) {
+func (i *Authenticator) remember(hash [32]byte, found credential) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.tokens) >= tokenMemory {
@@ -209,8 +212,8 @@ func (i *identifier) remember(hash [32]byte, found credential) {
 	i.tokens[hash] = knownToken{credential: found, until: time.Now().Add(tokenTrust)}
 }
 
-// hostOf returns an address without its port.
-func hostOf(address string) string {
+// HostOf returns an address without its port.
+func HostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host
 	}
