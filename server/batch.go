@@ -9,6 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // Batches implements the BatchService.
@@ -58,7 +59,7 @@ func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes [
 		return batch.Batch{}, err
 	}
 	if len(changes) == 0 {
-		return batch.Batch{}, refuseField("tasks", "is empty; a batch needs at least one task")
+		return batch.Batch{}, rest.InvalidField("tasks", "is empty; a batch needs at least one task")
 	}
 	return s.client.Start(ctx, b, changes...)
 }

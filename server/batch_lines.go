@@ -55,7 +55,7 @@ func badLine(number int, field, message string) error {
 	if field != "" {
 		at += ", " + field
 	}
-	return refuseField(at, message)
+	return rest.InvalidField(at, message)
 }
 
 // blamed adds the line to an error about its task, and replaces field names by those used

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // dryRun removes the parameter dry_run from the query of an upload and returns its value.
@@ -24,7 +25,7 @@ func dryRun(query url.Values) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, refuseField("dry_run", fmt.Sprintf("is %q; it must be true or false", given))
+	return false, rest.InvalidField("dry_run", fmt.Sprintf("is %q; it must be true or false", given))
 }
 
 // Limits for the result of a dry run of an upload.

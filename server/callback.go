@@ -102,7 +102,7 @@ type callbackRun struct {
 func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer callbackAnswer) (time.Time, error) {
 	span := answer.span()
 	if most := httpcall.CallbackTimeout(r.job); span > most {
-		return time.Time{}, refuseField("extend_seconds", "is more than "+strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+
+		return time.Time{}, rest.InvalidField("extend_seconds", "is more than "+strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+
 			", the callback timeout of the job; request a shorter extension")
 	}
 	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})

@@ -40,23 +40,23 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 		return answer, own
 	}
 	if err != nil {
-		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are allowed", callbackBody))
+		return answer, rest.InvalidField("body", fmt.Sprintf("could not be read; at most %d bytes are allowed", callbackBody))
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return answer, refuseField("body", "is not valid JSON such as {\"status\":\"success\",\"output\":{}}")
+		return answer, rest.InvalidField("body", "is not valid JSON such as {\"status\":\"success\",\"output\":{}}")
 	}
 	final := answer.Status == callbackSuccess || answer.Status == callbackFailure
 	switch {
 	case !final && answer.Status != callbackProgress && answer.Status != callbackExtend:
-		return answer, refuseField("status", fmt.Sprintf("is %q; it must be success, failure, progress or extend", answer.Status))
+		return answer, rest.InvalidField("status", fmt.Sprintf("is %q; it must be success, failure, progress or extend", answer.Status))
 	case answer.Status != callbackFailure && answer.Error != "":
-		return answer, refuseField("error", "is allowed only with failure; omit it")
+		return answer, rest.InvalidField("error", "is allowed only with failure; omit it")
 	case final && answer.ExtendSeconds != 0:
-		return answer, refuseField("extend_seconds", "is allowed only with progress and extend; omit it")
+		return answer, rest.InvalidField("extend_seconds", "is allowed only with progress and extend; omit it")
 	case answer.ExtendSeconds < 0 || answer.Status == callbackExtend && answer.ExtendSeconds == 0:
-		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; set it to the number of seconds from now that the job should keep waiting", answer.ExtendSeconds))
+		return answer, rest.InvalidField("extend_seconds", fmt.Sprintf("is %v; set it to the number of seconds from now that the job should keep waiting", answer.ExtendSeconds))
 	case answer.Status == callbackProgress && len(answer.Output) == 0:
-		return answer, refuseField("output", "is missing; set it to the progress of the work")
+		return answer, rest.InvalidField("output", "is missing; set it to the progress of the work")
 	case answer.Status == callbackFailure && answer.Error == "":
 		answer.Error = "the target reported a failure"
 	}

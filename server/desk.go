@@ -126,9 +126,9 @@ func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Mes
 	}
 	switch {
 	case len(c.OnceKey) > fairlead.MaxKey:
-		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.OnceKey), fairlead.MaxKey))
+		return nil, rest.InvalidField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.OnceKey), fairlead.MaxKey))
 	case !utf8.ValidString(c.OnceKey) || strings.ContainsRune(c.OnceKey, 0):
-		return nil, refuseField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
+		return nil, rest.InvalidField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
@@ -31,7 +32,7 @@ func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairl
 	who := caller.Of(ctx).Identity
 	switch {
 	case in.GetTenant() == "" && in.GetKey() == "":
-		return nil, refuseField("tenant", "is empty, and so is key; set tenant, key or both to select the jobs to remove")
+		return nil, rest.InvalidField("tenant", "is empty, and so is key; set tenant, key or both to select the jobs to remove")
 	case in.GetTenant() != "" && !who.MayAccess(in.GetTenant()):
 		return nil, caller.ErrTenant(in.GetTenant())
 	}
@@ -74,7 +75,7 @@ func (e *eraser) run(ctx context.Context, token string) error {
 		var err error
 		phase = strings.IndexByte(erasePhases, token[0])
 		if below, err = pageBelow(token[1:]); err != nil || phase < 0 {
-			return refuseField("page_token", "is not a valid page token; omit it to begin")
+			return rest.InvalidField("page_token", "is not a valid page token; omit it to begin")
 		}
 	}
 	for ; phase < len(erasePhases); phase, below = phase+1, 0 {

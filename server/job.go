@@ -9,13 +9,10 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/tracing"
 )
-
-func refuseField(field, message string) error {
-	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
-}
 
 // texts converts strings to another string type.
 func texts[T ~string](values []string) []T {
@@ -124,7 +121,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 		return nil, err
 	}
 	if made != nil && len(in.GetId()) > 0 {
-		return nil, refuseField("id", "cannot be combined with schedule or batch")
+		return nil, rest.InvalidField("id", "cannot be combined with schedule or batch")
 	}
 	filter := filterOf(in)
 	filter.IDs, filter.Below, filter.Limit = in.GetId(), below, int(in.GetPageSize())

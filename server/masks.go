@@ -114,7 +114,7 @@ func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto
 // unrevealing rejects requests for confidential values in methods that do not return them.
 func unrevealing(request proto.Message) error {
 	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() {
-		return refuseField("reveal", "applies only to GET /api/v1/jobs/{id}; omit it")
+		return rest.InvalidField("reveal", "applies only to GET /api/v1/jobs/{id}; omit it")
 	}
 	return nil
 }

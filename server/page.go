@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // pageSize returns the number of rows in a page for the requested number; zero means the
@@ -32,7 +33,7 @@ func pageBelow(token string) (int64, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) != 8 {
-		return 0, refuseField("page_token", "is not a valid page token; omit it to get the first page")
+		return 0, rest.InvalidField("page_token", "is not a valid page token; omit it to get the first page")
 	}
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }

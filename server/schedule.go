@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -76,9 +77,9 @@ func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule)
 func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return schedule.Schedule{}, refuseField("version", "is set by the server; omit it")
+		return schedule.Schedule{}, rest.InvalidField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "applies only to existing schedules; omit it")
+		return schedule.Schedule{}, rest.InvalidField("ref", "applies only to existing schedules; omit it")
 	}
 	return scheduleOf(in), nil
 }

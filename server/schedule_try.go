@@ -13,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -73,9 +74,9 @@ func (s *Schedules) TestScheduleDraft(ctx context.Context, in *fairleadv1.Schedu
 func (s *Schedules) callable(field, is, kind string) error {
 	switch {
 	case kind != httpcall.Kind:
-		return refuseField(field, is+strconv.Quote(kind)+"; only jobs of kind http can be tested; trigger a run instead")
+		return rest.InvalidField(field, is+strconv.Quote(kind)+"; only jobs of kind http can be tested; trigger a run instead")
 	case s.try == nil:
-		return refuseField(field, "this server makes no HTTP calls; trigger a run instead")
+		return rest.InvalidField(field, "this server makes no HTTP calls; trigger a run instead")
 	}
 	return nil
 }

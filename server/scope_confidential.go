@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // AddConfidential marks fields as confidential.
@@ -73,7 +74,7 @@ func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 }
 
 func maskedField(field string) error {
-	return refuseField(field, `contains "***" in place of a confidential value; enter the value`)
+	return rest.InvalidField(field, `contains "***" in place of a confidential value; enter the value`)
 }
 
 // mayBeMasked reports whether a document can contain a mask, without reading the store.

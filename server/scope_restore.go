@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/schedule"
 )
@@ -87,7 +88,7 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 	case !whole:
 		return maskedField(cmp.Or(field, "headers"))
 	case kind == httpcall.Kind && !bytes.Equal(restored, *document) && !sameTarget(restored, stored):
-		return refuseField(strings.TrimPrefix(field+".url", "."), tasks.Elsewhere)
+		return rest.InvalidField(strings.TrimPrefix(field+".url", "."), tasks.Elsewhere)
 	}
 	*document = restored
 	return nil

@@ -99,7 +99,10 @@ func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 		if err != nil || len(own) == 0 {
 			return nil, err
 		}
-		filter.Jobs = idsOf(own)
+		filter.Jobs = nil
+		for _, job := range own {
+			filter.Jobs = append(filter.Jobs, job.ID)
+		}
 	default:
 		return nil, caller.ErrForbidden
 	}

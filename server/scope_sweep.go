@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -59,7 +60,7 @@ func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error 
 	}
 	hidden, err := s.hides(ctx, sweep.KindOf(before.Kind), before.Data)
 	if err == nil && hidden {
-		err = refuseField(field, `cannot be changed: args contains confidential values that were stored for the previous setting; create a new sweep instead`)
+		err = rest.InvalidField(field, `cannot be changed: args contains confidential values that were stored for the previous setting; create a new sweep instead`)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -116,9 +117,9 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; omit it")
+		return nil, rest.InvalidField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "applies only to existing sweeps; omit it")
+		return nil, rest.InvalidField("ref", "applies only to existing sweeps; omit it")
 	}
 	sw := sweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -117,9 +118,9 @@ func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep
 	})
 	switch {
 	case slices.Contains(asked, "args"):
-		return changed, "", refuseField("args", "cannot be changed with this method; use PUT /api/v1/sweeps/{id}/data")
+		return changed, "", rest.InvalidField("args", "cannot be changed with this method; use PUT /api/v1/sweeps/{id}/data")
 	case len(asked) == 0:
-		return changed, "", refuseField("rate", "is missing; set rate or another field to change")
+		return changed, "", rest.InvalidField("rate", "is missing; set rate or another field to change")
 	}
 	patched := sweepTo(&current, current.CreatedAt)
 	if err := clearFields(patched.ProtoReflect(), by.GetClear(), "a sweep"); err != nil {

@@ -48,7 +48,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 		return nil
 	}
 	if b.caller == nil {
-		return refuseField(gateField, "cannot be called: this service makes no HTTP calls")
+		return rest.InvalidField(gateField, "cannot be called: this service makes no HTTP calls")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -62,7 +62,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &denied):
-		return refuseField(gateField, denied.Error())
+		return rest.InvalidField(gateField, denied.Error())
 	case refusal(reply.Status):
 		return fmt.Errorf("sweep %q was refused by %s: %s: %w", sweep.Name, gateField, reasonIn(reply), fairlead.ErrConflict)
 	}
@@ -88,7 +88,7 @@ func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request,
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sw.Gate.BeforeCreate, bytes.NewReader(body))
 	if err != nil {
-		return nil, refuseField(gateField, "is not a valid URL")
+		return nil, rest.InvalidField(gateField, "is not a valid URL")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	key, err := b.client.SigningKey(ctx, sw.Tenant)

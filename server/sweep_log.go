@@ -7,6 +7,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -18,11 +19,11 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	}
 	switch {
 	case len(lines) == 0 && in.GetText() == "":
-		return nil, refuseField("text", "is missing; set it, or send several lines in items")
+		return nil, rest.InvalidField("text", "is missing; set it, or send several lines in items")
 	case len(lines) == 0:
 		lines = append(lines, sweep.Log{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
 	case in.GetText() != "" || in.GetLevel() != "" || in.GetIndex() != 0:
-		return nil, refuseField("items", "cannot be combined with a single line; use one or the other")
+		return nil, rest.InvalidField("items", "cannot be combined with a single line; use one or the other")
 	}
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {

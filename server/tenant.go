@@ -7,6 +7,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // Tenants implements the TenantService.
@@ -38,7 +39,7 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 // CreateTenant declares a tenant.
 func (s *Tenants) CreateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; omit it")
+		return nil, rest.InvalidField("version", "is set by the server; omit it")
 	}
 	return s.put(ctx, tenantOf(in))
 }

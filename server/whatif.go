@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
@@ -71,7 +72,7 @@ func (s *WhatIfs) read(ctx context.Context, q *question, place int, in *fairlead
 		}
 	}
 	if given != 1 {
-		return refuseField("change", "must contain exactly one of limit, tenant, schedule, schedule_patch and calendar")
+		return rest.InvalidField("change", "must contain exactly one of limit, tenant, schedule, schedule_patch and calendar")
 	}
 	if in.GetLimit() != nil || in.GetTenant() != nil {
 		change, err := s.rule(ctx, in)

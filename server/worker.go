@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/starts"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -89,7 +90,7 @@ func (s *Workers) leaseOf(in *durationpb.Duration) (time.Duration, error) {
 	}
 	lease := in.AsDuration()
 	if lease < shortestLease || lease > longestLease {
-		return 0, refuseField("lease", fmt.Sprintf("is %v; it must be between %v and %v", lease, shortestLease, longestLease))
+		return 0, rest.InvalidField("lease", fmt.Sprintf("is %v; it must be between %v and %v", lease, shortestLease, longestLease))
 	}
 	return lease, nil
 }
@@ -193,7 +194,7 @@ func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
 func checkWorkerKinds(kinds []string) error {
 	for i, kind := range kinds {
 		if reserved.IsNodes(kind) {
-			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved for nodes; remove it", kind))
+			return rest.InvalidField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved for nodes; remove it", kind))
 		}
 	}
 	return nil

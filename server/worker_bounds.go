@@ -26,7 +26,7 @@ func checkNames(node *fairlead.Node) error {
 		bytes += len(name)
 	}
 	if bytes > maxJoinNames {
-		return refuseField("kinds", fmt.Sprintf("has %d bytes in total, including queues; at most %d are allowed: split the worker into several", bytes, maxJoinNames))
+		return rest.InvalidField("kinds", fmt.Sprintf("has %d bytes in total, including queues; at most %d are allowed: split the worker into several", bytes, maxJoinNames))
 	}
 	return nil
 }
@@ -48,9 +48,9 @@ func checkConfidential(declared, known fairlead.Confidential) error {
 	}
 	switch {
 	case named > maxJoinConfidential:
-		return refuseField("defaults", fmt.Sprintf("lists %d confidential fields; at most %d are allowed: list the enclosing objects instead of single fields", named, maxJoinConfidential))
+		return rest.InvalidField("defaults", fmt.Sprintf("lists %d confidential fields; at most %d are allowed: list the enclosing objects instead of single fields", named, maxJoinConfidential))
 	case added > 0 && all+added > maxConfidentialAll:
-		return refuseField("defaults", fmt.Sprintf("would bring the total to %d confidential fields; workers cannot add fields beyond %d: ask an admin to remove the fields of kinds that no longer exist", all+added, maxConfidentialAll))
+		return rest.InvalidField("defaults", fmt.Sprintf("would bring the total to %d confidential fields; workers cannot add fields beyond %d: ask an admin to remove the fields of kinds that no longer exist", all+added, maxConfidentialAll))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
@@ -108,7 +109,7 @@ func (c *crew) expect(bytes int) {
 func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
 	wait := in.AsDuration()
 	if wait < 0 {
-		return 0, refuseField("wait", fmt.Sprintf("is %v; omit it or specify a positive duration", wait))
+		return 0, rest.InvalidField("wait", fmt.Sprintf("is %v; omit it or specify a positive duration", wait))
 	}
 	return min(wait, longest), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -43,14 +44,14 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 		return nil, args, fmt.Errorf("job %d: %w", held.ID, fairlead.ErrLeaseLost)
 	}
 	if !sweep.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
-		return nil, args, refuseField("job", fmt.Sprintf("has kind %q, which does not process shards of a sweep", job.Kind))
+		return nil, args, rest.InvalidField("job", fmt.Sprintf("has kind %q, which does not process shards of a sweep", job.Kind))
 	}
 	return job, args, nil
 }
 
 // readShard reads the sweep and the shard that a job processes.
 func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
-	strange := refuseField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
+	strange := rest.InvalidField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
 	sw, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{args.Sweep}}, fmt.Sprint(args.Sweep))
 	if errors.Is(err, fairlead.ErrNotFound) {
 		return sw, sweep.Shard{}, strange
@@ -228,17 +229,17 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	switch {
 	case p.to != 0 && in.GetTo() != 0 && in.GetTo() != p.to:
-		return refuseField("to", fmt.Sprintf("is %d, but was previously reported as %d", in.GetTo(), p.to))
+		return rest.InvalidField("to", fmt.Sprintf("is %d, but was previously reported as %d", in.GetTo(), p.to))
 	case to != 0 && to < p.from:
-		return refuseField("to", fmt.Sprintf("is %d, but the shard begins at %d", to, p.from))
+		return rest.InvalidField("to", fmt.Sprintf("is %d, but the shard begins at %d", to, p.from))
 	case to != 0 && (in.GetDone() > to-p.from || in.GetAbandoned() > to-p.from-in.GetDone()):
-		return refuseField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
+		return rest.InvalidField("done", fmt.Sprintf("is %d with %d abandoned, but the shard has %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
 	case in.GetAgain() > in.GetAbandoned():
-		return refuseField("again", fmt.Sprintf("is %d, but only %d items are abandoned", in.GetAgain(), in.GetAbandoned()))
+		return rest.InvalidField("again", fmt.Sprintf("is %d, but only %d items are abandoned", in.GetAgain(), in.GetAbandoned()))
 	case !(in.GetRate() >= 0): // also rejects NaN
-		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
+		return rest.InvalidField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
 	case !(in.GetMeasured() >= 0):
-		return refuseField("measured", fmt.Sprintf("is %v; it must not be negative", in.GetMeasured()))
+		return rest.InvalidField("measured", fmt.Sprintf("is %v; it must not be negative", in.GetMeasured()))
 	}
 	for field, raw := range map[string][]byte{"pending": in.GetPending(), "source": in.GetSource()} {
 		if err := fairlead.CheckJSON(field, raw); err != nil {
@@ -247,16 +248,16 @@ func (p *part) check(in *fairleadv1.SaveShardRequest) error {
 	}
 	aside, err := sweeping.DecodePending(in.GetPending())
 	if err != nil {
-		return refuseField("pending", fmt.Sprintf("is not a valid run state: %v", err))
+		return rest.InvalidField("pending", fmt.Sprintf("is not a valid run state: %v", err))
 	}
 	if err := sweeping.Verify(p.from, to, in.GetMark(), in.GetWindow(), aside); err != nil {
-		return refuseField("mark", "does not match the shard: "+err.Error())
+		return rest.InvalidField("mark", "does not match the shard: "+err.Error())
 	}
 	if in.GetEnded() && in.GetAgain() > 0 {
-		return refuseField("ended", fmt.Sprintf("is set, but %d items still have to be retried", in.GetAgain()))
+		return rest.InvalidField("ended", fmt.Sprintf("is set, but %d items still have to be retried", in.GetAgain()))
 	}
 	if in.GetEnded() && !p.serial && (to == 0 || in.GetMark() != to || len(aside) > 0) {
-		return refuseField("ended", fmt.Sprintf("is set, but the mark is %d; items up to %d are not done", in.GetMark(), to))
+		return rest.InvalidField("ended", fmt.Sprintf("is set, but the mark is %d; items up to %d are not done", in.GetMark(), to))
 	}
 	return nil
 }

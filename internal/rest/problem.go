@@ -25,6 +25,11 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Detail }
 
+// InvalidField returns an *InvalidError for one field of a request.
+func InvalidField(field, message string) error {
+	return fairlead.Invalid(fairlead.FieldError{Field: field, Message: message})
+}
+
 // statuses maps the errors that callers distinguish to HTTP statuses. The first match
 // counts.
 var statuses = []struct {
