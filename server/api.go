@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -158,23 +159,23 @@ type services struct {
 }
 
 func newServices(store Store, options Options) *services {
-	own, stopping := scoped{store: store}, options.Stopping
+	own, stopping := scope.New(store), options.Stopping
 	calls, runs := tasks.New(own, tasks.Calls{
-		Check: options.Args[httpcall.Kind], Restore: own.restoreSchedule,
+		Check: options.Args[httpcall.Kind], Restore: own.RestoreSchedule,
 		Hides: func(ctx context.Context, args json.RawMessage) (bool, error) {
-			return own.hides(ctx, httpcall.Kind, args)
+			return own.Hides(ctx, httpcall.Kind, args)
 		},
 	})
-	batches := NewBatches(knowing{own}, options.Kinds, stopping)
+	batches := NewBatches(scope.WithKinds(own), options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
 	masks := &masks{store: store}
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
-	sweeps := NewSweeps(knowing{own}, stopping)
+	sweeps := NewSweeps(scope.WithKinds(own), stopping)
 	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
-	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
-	schedules.permit = own.checkSchedule
+	schedules.restore, alerts.restore = own.RestoreSchedule, own.RestoreAlert
+	schedules.permit = own.CheckSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),

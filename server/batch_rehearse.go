@@ -13,6 +13,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // dryRun removes the parameter dry_run from the query of an upload and returns its value.
@@ -44,7 +45,7 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 	if err := batch.Normalize(&wanted); err != nil {
 		return nil, err
 	}
-	if err := ownBatch(ctx, &wanted); err != nil {
+	if err := scope.CheckBatch(ctx, &wanted); err != nil {
 		return nil, err
 	}
 	rehearsal, err := u.batches.client.Rehearse(ctx, wanted)

@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -34,7 +35,7 @@ func newEventful(t *testing.T, identity caller.Identity) *eventful {
 	t.Cleanup(func() { _ = store.Close() })
 	e := &eventful{T: t, store: store, client: fairlead.NewClient(store)}
 	e.ctx = caller.With(t.Context(), caller.Caller{Identity: identity})
-	e.watcher = &watcher{system: NewSystem(scoped{store: store}, nil), send: func(event *fairleadv1.Event) error {
+	e.watcher = &watcher{system: NewSystem(scope.New(store), nil), send: func(event *fairleadv1.Event) error {
 		what := strings.TrimSpace(event.GetType() + " " + event.GetChange())
 		if event.GetAt() == nil {
 			t.Errorf("%s has no time", what)
@@ -152,8 +153,15 @@ func TestWhoIsBoundToATenantHearsOfNothingElse(t *testing.T) {
 
 func TestWhoWatchesIsToldThatNothingCanBeSeen(t *testing.T) {
 	e := newEventful(t, caller.Local)
-	e.watcher.system = NewSystem(broken{e.store}, nil)
+	e.watcher.system = NewSystem(uncounted{e.store}, nil)
 	if err := e.watcher.look(e.ctx); !errors.Is(err, fairlead.ErrUnavailable) || len(e.heard) != 0 {
 		t.Errorf("heard are %v, %v", e.heard, err)
 	}
+}
+
+// uncounted is a store that cannot count.
+type uncounted struct{ Store }
+
+func (uncounted) Usage(context.Context) (fairlead.UsageReport, error) {
+	return fairlead.UsageReport{}, fairlead.ErrUnavailable
 }

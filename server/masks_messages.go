@@ -12,6 +12,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -69,7 +70,7 @@ func maskAlertRule(all fairlead.Confidential, rule *fairleadv1.AlertRule) {
 // maskCall masks a call. It copies the headers, because the message may share its map with
 // the alerts to be sent.
 func maskCall(all fairlead.Confidential, url *string, headers *map[string]string, body *[]byte) {
-	args, _ := alertDocument("", *headers, nil) // encoding strings cannot fail
+	args, _ := scope.AlertDocument("", *headers, nil) // encoding strings cannot fail
 	fields := mask.Fields(all, httpcall.Kind, args)
 	maskText(fields, "args.url", url)
 	*headers = maps.Clone(*headers)

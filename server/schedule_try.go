@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // TryCall performs one call of kind http for a job that is not stored. It returns a snapshot
@@ -33,7 +34,7 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 	}
 	job := sc.Job
 	if len(in.GetArgs()) > 0 {
-		if err := unmasked(ctx, s.jobs.Confidential, "args", job.Kind, in.GetArgs()); err != nil {
+		if err := scope.RefuseMasked(ctx, s.jobs.Confidential, "args", job.Kind, in.GetArgs()); err != nil {
 			return nil, err
 		}
 		job.Args = in.GetArgs()

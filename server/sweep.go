@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -128,7 +129,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	if err := s.checks.check(&sw); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &sw, nil); err != nil {
+	if err := scope.CheckSweep(ctx, &sw, nil); err != nil {
 		return nil, err // before a gate is called in its name
 	}
 	if err := s.knowDatabase(&sw); err != nil {
@@ -197,7 +198,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err := s.checks.check(&changed); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &changed, &current.Sweep); err != nil {
+	if err := scope.CheckSweep(ctx, &changed, &current.Sweep); err != nil {
 		return nil, err
 	}
 	if changed.Kind != current.Kind || !reflect.DeepEqual(changed.Source, current.Source) {

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // Tenants implements the TenantService.
@@ -90,7 +91,7 @@ func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fai
 
 // DeleteTenant deletes a tenant's declaration.
 func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
-	if err := whole(ctx); err != nil { // before its jobs are counted or cancelled
+	if err := scope.RequireUnrestricted(ctx); err != nil { // before its jobs are counted or cancelled
 		return nil, err
 	}
 	if !in.GetForce() {

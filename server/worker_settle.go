@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // Values of RunEnd.outcome.
@@ -212,7 +213,7 @@ func checkEnds(ends []*fairleadv1.RunEnd, who caller.Identity) error {
 		}
 		if replace := end.GetReplace(); replace != nil {
 			var invalid *fairlead.InvalidError
-			if errors.As(checkUnreserved(at+"replace.", message.NewJobOf(replace)), &invalid) {
+			if errors.As(scope.CheckUnreserved(at+"replace.", message.NewJobOf(replace)), &invalid) {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
 			refusal.Fields = append(refusal.Fields, who.CheckNewJob(at+"replace.", replace)...)

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // bulk returns ErrNotFound for a bulk that also applies to jobs of other tenants.
-func (s scoped) bulk(ctx context.Context, id int64) error {
+func (s Restricted) bulk(ctx context.Context, id int64) error {
 	shown := func(ctx context.Context, filter bulk.Filter) ([]bulk.Bulk, error) {
 		page, err := s.Bulks(ctx, filter)
 		return page.Bulks, err
@@ -19,7 +19,7 @@ func (s scoped) bulk(ctx context.Context, id int64) error {
 
 // AddBulk stores a bulk for jobs of the caller's tenants; only once if the request has an
 // idempotency key. The bulk acts on behalf of the caller.
-func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
+func (s Restricted) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, job *fairlead.Job) (bulk.Bulk, error) {
 	if key, given := caller.OnceOf(ctx); given {
 		once = &key
 	}
@@ -42,7 +42,7 @@ func (s scoped) AddBulk(ctx context.Context, once *fairlead.Once, b bulk.Bulk, j
 }
 
 // Bulks returns the bulks that apply only to jobs of the caller's tenants.
-func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
+func (s Restricted) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return bulk.Page{}, nil
 	}
@@ -50,7 +50,7 @@ func (s scoped) Bulks(ctx context.Context, filter bulk.Filter) (bulk.Page, error
 }
 
 // BulkMisses returns the jobs that a bulk of the caller left unchanged.
-func (s scoped) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter) ([]bulk.Miss, error) {
+func (s Restricted) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter) ([]bulk.Miss, error) {
 	if err := s.bulk(ctx, id); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s scoped) BulkMisses(ctx context.Context, id int64, filter bulk.MissFilter
 }
 
 // StopBulk requests that a bulk of the caller stop.
-func (s scoped) StopBulk(ctx context.Context, id int64) error {
+func (s Restricted) StopBulk(ctx context.Context, id int64) error {
 	if err := s.bulk(ctx, id); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s scoped) StopBulk(ctx context.Context, id int64) error {
 }
 
 // DeleteBulk deletes a bulk of the caller.
-func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
+func (s Restricted) DeleteBulk(ctx context.Context, id int64) error {
 	if err := s.bulk(ctx, id); err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (s scoped) DeleteBulk(ctx context.Context, id int64) error {
 
 // StepBulk performs a step of a bulk operation. It is only for nodes and other callers that
 // are not bound to tenants.
-func (s scoped) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) StepBulk(ctx context.Context, step bulk.Step) (bulk.Bulk, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return bulk.Bulk{}, err
 	}
 	return s.store.StepBulk(ctx, step)

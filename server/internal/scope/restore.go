@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 	"github.com/fairlead-io/fairlead/schedule"
 )
 
-// restoreSchedule replaces the masks in a schedule by the stored values. The values may
+// RestoreSchedule replaces the masks in a schedule by the stored values. The values may
 // only go to the target for which they were stored: otherwise a caller who may edit a
 // schedule, but not see its confidential values, could have them sent to a host, or to the
 // service of a tenant, of its own.
-func (s scoped) restoreSchedule(ctx context.Context, sc *schedule.Schedule) error {
+func (s Restricted) RestoreSchedule(ctx context.Context, sc *schedule.Schedule) error {
 	alert, err := alertOfSchedule(sc.Alert)
-	if err != nil || !mayBeMasked(sc.Job.Args) && !mayBeMasked(alert) {
+	if err != nil || !MayBeMasked(sc.Job.Args) && !MayBeMasked(alert) {
 		return err
 	}
 	var args, told json.RawMessage // stored values
@@ -59,8 +59,8 @@ type alertArgs struct {
 	Body    *json.RawMessage   `json:"body,omitempty"`
 }
 
-// alertDocument returns the fields of an alert in the form of args of the kind http.
-func alertDocument(url string, headers map[string]string, body json.RawMessage) (json.RawMessage, error) {
+// AlertDocument returns the fields of an alert in the form of args of the kind http.
+func AlertDocument(url string, headers map[string]string, body json.RawMessage) (json.RawMessage, error) {
 	args := alertArgs{URL: &url, Headers: &headers}
 	if len(body) > 0 {
 		args.Body = &body
@@ -73,12 +73,12 @@ func alertOfSchedule(alert *schedule.Alert) (json.RawMessage, error) {
 	if alert == nil {
 		return nil, nil
 	}
-	return alertDocument(alert.URL, alert.Headers, alert.Body)
+	return AlertDocument(alert.URL, alert.Headers, alert.Body)
 }
 
 // restore replaces masks by the stored values. It rejects a document with a mask whose
 // value is unknown, and a call that would send the values to another host.
-func (s scoped) restore(ctx context.Context, field, kind string, document *json.RawMessage, stored json.RawMessage) error {
+func (s Restricted) restore(ctx context.Context, field, kind string, document *json.RawMessage, stored json.RawMessage) error {
 	all, err := s.store.Confidential(ctx)
 	if err != nil {
 		return err
@@ -94,8 +94,8 @@ func (s scoped) restore(ctx context.Context, field, kind string, document *json.
 	return nil
 }
 
-// hides reports whether args of a kind contain values hidden from callers.
-func (s scoped) hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
+// Hides reports whether args of a kind contain values hidden from callers.
+func (s Restricted) Hides(ctx context.Context, kind string, args json.RawMessage) (bool, error) {
 	all, err := s.store.Confidential(ctx)
 	return err == nil && mask.Hides(mask.Fields(all, kind, args), "args", args), err
 }

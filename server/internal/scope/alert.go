@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func seesAlert(ctx context.Context, scope alert.Scope) bool {
 }
 
 // SetAlert creates or replaces an alert on a tenant of the caller.
-func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
+func (s Restricted) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, error) {
 	if !seesAlert(ctx, rule.Scope) {
 		if tenant := rule.Scope.Tenant(); tenant != "" {
 			return alert.Rule{}, caller.ErrTenant(tenant)
@@ -29,7 +29,7 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 	if err := nameable(ctx, "alert", rule.Name); err != nil {
 		return alert.Rule{}, err
 	}
-	if err := s.restoreAlert(ctx, &rule); err != nil {
+	if err := s.RestoreAlert(ctx, &rule); err != nil {
 		return alert.Rule{}, err
 	}
 	stored, err := s.store.SetAlert(ctx, rule)
@@ -37,18 +37,18 @@ func (s scoped) SetAlert(ctx context.Context, rule alert.Rule) (alert.Rule, erro
 }
 
 // SetAlertSeen is intended for programs that declare alerts; no API method calls it.
-func (s scoped) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) SetAlertSeen(ctx context.Context, rule, seen alert.Rule) (alert.Rule, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return alert.Rule{}, err
 	}
 	return s.store.SetAlertSeen(ctx, rule, seen)
 }
 
-// restoreAlert replaces the masks in an alert by the stored values, if the alert still goes
+// RestoreAlert replaces the masks in an alert by the stored values, if the alert still goes
 // to the same host.
-func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
-	document, err := alertDocument(rule.URL, rule.Headers, rule.Body)
-	if err != nil || !mayBeMasked(document) {
+func (s Restricted) RestoreAlert(ctx context.Context, rule *alert.Rule) error {
+	document, err := AlertDocument(rule.URL, rule.Headers, rule.Body)
+	if err != nil || !MayBeMasked(document) {
 		return err
 	}
 	rules, err := s.Alerts(ctx)
@@ -58,7 +58,7 @@ func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
 	var stored json.RawMessage
 	for _, known := range rules {
 		if known.Name == rule.Name {
-			if stored, err = alertDocument(known.URL, known.Headers, known.Body); err != nil {
+			if stored, err = AlertDocument(known.URL, known.Headers, known.Body); err != nil {
 				return err
 			}
 		}
@@ -70,14 +70,14 @@ func (s scoped) restoreAlert(ctx context.Context, rule *alert.Rule) error {
 }
 
 // hasAlert reports whether the caller sees an alert with the given name.
-func (s scoped) hasAlert(ctx context.Context, name string) (bool, error) {
+func (s Restricted) hasAlert(ctx context.Context, name string) (bool, error) {
 	rules, err := s.Alerts(ctx)
 	return slices.ContainsFunc(rules, func(rule alert.Rule) bool { return rule.Name == name }), err
 }
 
 // RemoveAlert deletes an alert of the caller. It returns ErrNotFound for an alert of
 // another tenant.
-func (s scoped) RemoveAlert(ctx context.Context, name string) error {
+func (s Restricted) RemoveAlert(ctx context.Context, name string) error {
 	seen, err := s.hasAlert(ctx, name)
 	if err != nil {
 		return err
@@ -89,31 +89,31 @@ func (s scoped) RemoveAlert(ctx context.Context, name string) error {
 }
 
 // Alerts returns the alerts of the caller.
-func (s scoped) Alerts(ctx context.Context) ([]alert.Rule, error) {
+func (s Restricted) Alerts(ctx context.Context) ([]alert.Rule, error) {
 	rules, err := s.store.Alerts(ctx)
 	return slices.DeleteFunc(rules, func(rule alert.Rule) bool { return !seesAlert(ctx, rule.Scope) }), err
 }
 
 // TakeLook gives one caller at a time the right to check for new events. Like the methods
 // below, it is only for nodes and other callers that are not bound to tenants.
-func (s scoped) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) TakeLook(ctx context.Context, every time.Duration) (alert.Turn, bool, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return alert.Turn{}, false, err
 	}
 	return s.store.TakeLook(ctx, every)
 }
 
 // AlertCounts counts the events in a period.
-func (s scoped) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) AlertCounts(ctx context.Context, from, to time.Time) ([]alert.Count, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.AlertCounts(ctx, from, to)
 }
 
 // EndLook stores the results of a check.
-func (s scoped) EndLook(ctx context.Context, found alert.Found) (bool, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) EndLook(ctx context.Context, found alert.Found) (bool, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return false, err
 	}
 	return s.store.EndLook(ctx, found)

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // ownPause returns an error for a pause of anything except a tenant of the caller.
 func ownPause(ctx context.Context, pause fairlead.Pause) error {
 	if pause.Scope != fairlead.PauseTenant {
-		return whole(ctx)
+		return RequireUnrestricted(ctx)
 	}
 	if !caller.Of(ctx).Identity.MayAccess(pause.Name) {
 		return caller.ErrTenant(pause.Name)
@@ -21,7 +21,7 @@ func ownPause(ctx context.Context, pause fairlead.Pause) error {
 }
 
 // Pause stops jobs from being started.
-func (s scoped) Pause(ctx context.Context, pause fairlead.Pause) error {
+func (s Restricted) Pause(ctx context.Context, pause fairlead.Pause) error {
 	if err := ownPause(ctx, pause); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s scoped) Pause(ctx context.Context, pause fairlead.Pause) error {
 }
 
 // Resume undoes Pause.
-func (s scoped) Resume(ctx context.Context, pause fairlead.Pause) error {
+func (s Restricted) Resume(ctx context.Context, pause fairlead.Pause) error {
 	if err := ownPause(ctx, pause); err != nil {
 		return err
 	}
@@ -37,24 +37,24 @@ func (s scoped) Resume(ctx context.Context, pause fairlead.Pause) error {
 }
 
 // Drain requests that a node stop starting jobs.
-func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.Drain(ctx, node, drain)
 }
 
 // Held returns the jobs leased to a node.
-func (s scoped) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Held(ctx, node)
 }
 
 // DeleteTenant deletes the declaration of a tenant.
-func (s scoped) DeleteTenant(ctx context.Context, name string) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) DeleteTenant(ctx context.Context, name string) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.DeleteTenant(ctx, name)
@@ -62,7 +62,7 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 
 // Tenants returns the declared tenants of the caller, without parents that the caller may
 // not see.
-func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
+func (s Restricted) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
 	if !narrow(ctx, &filter.Names) {
 		return nil, nil
 	}
@@ -72,40 +72,40 @@ func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 }
 
 // Secret returns a secret of the cluster.
-func (s scoped) Secret(ctx context.Context, name string) ([]byte, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Secret(ctx context.Context, name string) ([]byte, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Secret(ctx, name)
 }
 
 // SetLimit sets the limit of a scope.
-func (s scoped) SetLimit(ctx context.Context, limit fairlead.Limit) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.SetLimit(ctx, limit)
 }
 
 // SetLimitSeen sets the limit of a scope, unless it was changed since the caller read it.
-func (s scoped) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) SetLimitSeen(ctx context.Context, limit, seen fairlead.Limit) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.SetLimitSeen(ctx, limit, seen)
 }
 
 // Limits returns all limits.
-func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Limits(ctx)
 }
 
 // Verify recounts the jobs of each limit.
-func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Verify(ctx context.Context) ([]driver.Drift, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Verify(ctx)
@@ -113,7 +113,7 @@ func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 
 // Usage returns the usage of the caller's tenants. It includes the usage of a family only
 // if the caller may access all of its tenants, and the total only for unrestricted callers.
-func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
+func (s Restricted) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	report, err := s.store.Usage(ctx)
 	who := caller.Of(ctx).Identity
 	if err != nil || !who.Restricted() {

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -6,12 +6,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// knowing is scoped for callers who create batches and sweeps. It also tells them which
+// knowing is a Restricted for callers who create batches and sweeps. It also tells them which
 // kinds are handled: a batch that no node handles is rejected, and a sweep contains a
 // warning.
 type knowing struct {
-	scoped
+	Restricted
 }
+
+// WithKinds returns the store of all callers who create batches and sweeps.
+func WithKinds(own Restricted) Store { return knowing{own} }
 
 // Nodes returns the handled kinds of all nodes and whether the nodes are alive, and no
 // other details.

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// checkUnreserved returns an *InvalidError, with field names that begin with the prefix,
+// CheckUnreserved returns an *InvalidError, with field names that begin with the prefix,
 // for a job that callers must not create.
-func checkUnreserved(prefix string, job *fairlead.Job) error {
+func CheckUnreserved(prefix string, job *fairlead.Job) error {
 	var refused []fairlead.FieldError
 	if reserved.Is(job.Kind) {
 		refused = append(refused, fairlead.FieldError{

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"bytes"
@@ -12,16 +12,16 @@ import (
 )
 
 // AddConfidential marks fields as confidential.
-func (s scoped) AddConfidential(ctx context.Context, fields fairlead.Confidential) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) AddConfidential(ctx context.Context, fields fairlead.Confidential) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.AddConfidential(ctx, fields)
 }
 
 // SetConfidential replaces the confidential fields of a kind.
-func (s scoped) SetConfidential(ctx context.Context, kind string, fields []string) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) SetConfidential(ctx context.Context, kind string, fields []string) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.SetConfidential(ctx, kind, fields)
@@ -29,18 +29,18 @@ func (s scoped) SetConfidential(ctx context.Context, kind string, fields []strin
 
 // Confidential returns the confidential fields. All callers may see the list, because
 // masked responses show it anyway.
-func (s scoped) Confidential(ctx context.Context) (fairlead.Confidential, error) {
+func (s Restricted) Confidential(ctx context.Context) (fairlead.Confidential, error) {
 	return s.store.Confidential(ctx)
 }
 
 // unmasked rejects documents with a mask in place of a confidential value: the caller has
 // sent back a masked value, which must not be stored.
-func (s scoped) unmasked(ctx context.Context, field, kind string, document json.RawMessage) error {
-	return unmasked(ctx, s.store.Confidential, field, kind, document)
+func (s Restricted) unmasked(ctx context.Context, field, kind string, document json.RawMessage) error {
+	return RefuseMasked(ctx, s.store.Confidential, field, kind, document)
 }
 
-func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.Confidential, error), field, kind string, document json.RawMessage) error {
-	if !mayBeMasked(document) {
+func RefuseMasked(ctx context.Context, confidential func(context.Context) (fairlead.Confidential, error), field, kind string, document json.RawMessage) error {
+	if !MayBeMasked(document) {
 		return nil
 	}
 	all, err := confidential(ctx)
@@ -51,10 +51,10 @@ func unmasked(ctx context.Context, confidential func(context.Context) (fairlead.
 }
 
 // unmaskedTasks checks the parameters of a batch's tasks with unmasked.
-func (s scoped) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
+func (s Restricted) unmaskedTasks(ctx context.Context, chunks []batch.Chunk) error {
 	for i := range chunks {
 		for _, task := range chunks[i].Tasks {
-			if !mayBeMasked(task.Before) && !mayBeMasked(task.After) {
+			if !MayBeMasked(task.Before) && !MayBeMasked(task.After) {
 				continue
 			}
 			all, err := s.store.Confidential(ctx)
@@ -77,7 +77,7 @@ func maskedField(field string) error {
 	return rest.InvalidField(field, `contains "***" in place of a confidential value; enter the value`)
 }
 
-// mayBeMasked reports whether a document can contain a mask, without reading the store.
-func mayBeMasked(document json.RawMessage) bool {
+// MayBeMasked reports whether a document can contain a mask, without reading the store.
+func MayBeMasked(document json.RawMessage) bool {
 	return bytes.Contains(document, []byte(mask.Masked))
 }

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // History returns what a job of the caller's tenants waited for. Callers bound to tenants
 // see that the parent of a tenant kept the job waiting, but not the parent's name.
-func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
+func (s Restricted) History(ctx context.Context, id int64) (hold.History, error) {
 	if err := s.job(ctx, id); err != nil {
 		return hold.History{}, err
 	}
@@ -30,7 +30,7 @@ func (s scoped) History(ctx context.Context, id int64) (hold.History, error) {
 // tenants, of the whole cluster, and of a queue and kind that they name: other names would
 // reveal information about other tenants. If they name a tenant, they see that its parent
 // kept jobs waiting, but not the parent's name.
-func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
+func (s Restricted) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error) {
 	who := caller.Of(ctx).Identity
 	if filter.Tenant != "" && !who.MayAccess(filter.Tenant) {
 		return hold.Page{}, nil
@@ -59,48 +59,48 @@ func (s scoped) Holds(ctx context.Context, filter hold.Filter) (hold.Page, error
 
 // HoldLook returns the state of the looks. Like the methods below, it is only for nodes and
 // other callers that are not bound to tenants.
-func (s scoped) HoldLook(ctx context.Context) (hold.Standing, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) HoldLook(ctx context.Context) (hold.Standing, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return hold.Standing{}, err
 	}
 	return s.store.HoldLook(ctx)
 }
 
 // OpenHolds returns the ongoing holds.
-func (s scoped) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) OpenHolds(ctx context.Context) ([]hold.Hold, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.OpenHolds(ctx)
 }
 
 // HeldBack reads what keeps ready jobs from starting.
-func (s scoped) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) HeldBack(ctx context.Context, after hold.Place) (hold.Sight, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return hold.Sight{}, err
 	}
 	return s.store.HeldBack(ctx, after)
 }
 
 // KeepHolds stores the results of a look.
-func (s scoped) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) KeepHolds(ctx context.Context, found hold.Found) (bool, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return false, err
 	}
 	return s.store.KeepHolds(ctx, found)
 }
 
 // PruneHolds deletes old holds.
-func (s scoped) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) PruneHolds(ctx context.Context, keep time.Duration, most, limit int) (int, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return 0, err
 	}
 	return s.store.PruneHolds(ctx, keep, most, limit)
 }
 
 // KeepSample stores a sample.
-func (s scoped) KeepSample(ctx context.Context) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) KeepSample(ctx context.Context) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.KeepSample(ctx)
@@ -108,8 +108,8 @@ func (s scoped) KeepSample(ctx context.Context) error {
 
 // Samples returns the activity of the whole cluster, for callers that are not bound to
 // tenants.
-func (s scoped) Samples(ctx context.Context, from, to time.Time) ([]hold.Sample, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Samples(ctx context.Context, from, to time.Time) ([]hold.Sample, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Samples(ctx, from, to)

@@ -1,4 +1,5 @@
-package server
+// Package scope restricts a store to what the caller of a request may see and change.
+package scope
 
 import (
 	"context"
@@ -15,13 +16,13 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// scoped restricts a store to what the caller of a request may access: callers bound to
+// Restricted restricts a store to what the caller of a request may access: callers bound to
 // tenants see and change only objects of their tenants, and nothing of the cluster as a
 // whole. It is the only place with this logic, so that no API method can forget it.
 //
 // It lacks the operations of nodes except Held: a service that called one would fail at
 // once.
-type scoped struct {
+type Restricted struct {
 	driver.Worker
 	driver.Keeper
 	access.Store
@@ -29,10 +30,19 @@ type scoped struct {
 	store Store
 }
 
-var _ Store = scoped{}
+var _ Store = Restricted{}
 
-// whole returns an error for callers bound to tenants.
-func whole(ctx context.Context) error {
+// A Store provides every database operation that the service needs.
+type Store interface {
+	driver.Store
+	access.Store
+}
+
+// New returns the store of all callers.
+func New(store Store) Restricted { return Restricted{store: store} }
+
+// RequireUnrestricted returns an error for callers bound to tenants.
+func RequireUnrestricted(ctx context.Context) error {
 	if caller.Of(ctx).Identity.Restricted() {
 		return caller.ErrForbidden
 	}
@@ -40,7 +50,7 @@ func whole(ctx context.Context) error {
 }
 
 // job returns ErrNotFound for a job of another tenant.
-func (s scoped) job(ctx context.Context, id int64) error {
+func (s Restricted) job(ctx context.Context, id int64) error {
 	if !caller.Of(ctx).Identity.Restricted() {
 		return nil
 	}
@@ -50,7 +60,7 @@ func (s scoped) job(ctx context.Context, id int64) error {
 
 // actOn returns an error for a job that the caller may not act on: a job of another tenant,
 // or a job that carries out a bulk if the caller could not have started the bulk.
-func (s scoped) actOn(ctx context.Context, id int64) error {
+func (s Restricted) actOn(ctx context.Context, id int64) error {
 	who := caller.Of(ctx).Identity
 	if who.Role.May(access.RoleOperator) {
 		return s.job(ctx, id)
@@ -66,11 +76,11 @@ func (s scoped) actOn(ctx context.Context, id int64) error {
 }
 
 // Close does nothing: the store belongs to the program.
-func (s scoped) Close() error { return nil }
+func (s Restricted) Close() error { return nil }
 
 // Enqueue stores jobs of the caller's tenants; only once if the request has an idempotency
 // key.
-func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+func (s Restricted) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := s.newJobs(ctx, jobs); err != nil {
 		return err
 	}
@@ -82,7 +92,7 @@ func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 }
 
 // EnqueueOnce stores jobs of the caller's tenants.
-func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
+func (s Restricted) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	if err := s.newJobs(ctx, jobs); err != nil {
 		return false, err
 	}
@@ -91,13 +101,13 @@ func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 
 // newJobs returns an error for jobs that the caller must not create. Like NormalizeJobs, it
 // names the fields of a single job without an index.
-func (s scoped) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
+func (s Restricted) newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	for i, job := range jobs {
 		prefix := ""
 		if len(jobs) > 1 {
 			prefix = fmt.Sprintf("jobs[%d].", i)
 		}
-		if err := checkUnreserved(prefix, job); err != nil {
+		if err := CheckUnreserved(prefix, job); err != nil {
 			return err
 		}
 		if err := s.unmasked(ctx, prefix+"args", job.Kind, job.Args); err != nil {
@@ -123,7 +133,7 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 }
 
 // Get returns a job of the caller's tenants.
-func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
+func (s Restricted) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.store.Get(ctx, id)
 	if err == nil && !caller.Of(ctx).Identity.MayAccess(job.Tenant) {
 		return nil, driver.NoSuchJob(id)
@@ -159,7 +169,7 @@ func visible[Filter, Row any](ctx context.Context, what string, id int64, list f
 }
 
 // Find returns the matching jobs of the caller's tenants.
-func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+func (s Restricted) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
@@ -167,7 +177,7 @@ func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 }
 
 // FindPage returns a page of the matching jobs of the caller's tenants.
-func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+func (s Restricted) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Page{}, nil
 	}
@@ -175,7 +185,7 @@ func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 }
 
 // TallyUpTo counts the matching jobs of the caller's tenants, up to a maximum.
-func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+func (s Restricted) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return fairlead.Count{}, nil
 	}
@@ -183,7 +193,7 @@ func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 }
 
 // Tally counts the matching jobs of the caller's tenants.
-func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+func (s Restricted) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
@@ -191,7 +201,7 @@ func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 }
 
 // Attempts returns the runs of a job of the caller's tenants.
-func (s scoped) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
+func (s Restricted) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
 	if err := s.job(ctx, id); err != nil {
 		return nil, err
 	}
@@ -199,8 +209,8 @@ func (s scoped) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 }
 
 // Nodes returns the nodes.
-func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return nil, err
 	}
 	return s.store.Nodes(ctx)
@@ -208,7 +218,7 @@ func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 
 // Pauses returns all pauses, or those of the tenants that the caller is bound to: tenants
 // share queues and kinds.
-func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
+func (s Restricted) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 	pauses, err := s.store.Pauses(ctx)
 	if who := caller.Of(ctx).Identity; err == nil && who.Restricted() {
 		pauses = slices.DeleteFunc(pauses, func(p fairlead.Pause) bool { return p.Scope != fairlead.PauseTenant || !who.MayAccess(p.Name) })
@@ -217,10 +227,10 @@ func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
 }
 
 // Now returns the time of the database's clock.
-func (s scoped) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
+func (s Restricted) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
 
 // Operate changes a job of the caller's tenants.
-func (s scoped) Operate(ctx context.Context, id int64, operation fairlead.Operation) error {
+func (s Restricted) Operate(ctx context.Context, id int64, operation fairlead.Operation) error {
 	if err := s.actOn(ctx, id); err != nil {
 		return err
 	}
@@ -228,7 +238,7 @@ func (s scoped) Operate(ctx context.Context, id int64, operation fairlead.Operat
 }
 
 // Resolve answers a waiting job of the caller's tenants.
-func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
+func (s Restricted) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	if err := s.job(ctx, answer.ID); err != nil {
 		return err
 	}
@@ -236,7 +246,7 @@ func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 }
 
 // Extend extends the deadline of a job of the caller's tenants.
-func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
+func (s Restricted) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	if err := s.job(ctx, extension.ID); err != nil {
 		return time.Time{}, err
 	}
@@ -245,7 +255,7 @@ func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.
 
 // Explain returns why a job of the caller's tenants does not run, or details of its current
 // run.
-func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
+func (s Restricted) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
 	if err := s.job(ctx, id); err != nil {
 		return fairlead.Explanation{}, err
 	}

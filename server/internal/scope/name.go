@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (c clashes[Filter, Row]) seen(ctx context.Context) (bool, error) {
 }
 
 // seesSchedule reports whether a schedule conflicts with a schedule of the caller.
-func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
+func (s Restricted) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
 	return clashes[schedule.Filter, schedule.Schedule]{
 		own: s.Schedules, all: s.store.Schedules,
 		named: schedule.Filter{Names: []string{sc.Name}}, same: schedule.Filter{IDs: []int64{sc.ID}},
@@ -81,7 +81,7 @@ func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, e
 }
 
 // seesSweep reports whether a sweep conflicts with a sweep of the caller.
-func (s scoped) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
+func (s Restricted) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
 	return clashes[sweep.Filter, sweep.Record]{
 		own: s.Sweeps, all: s.store.Sweeps,
 		named: sweep.Filter{Names: []string{sw.Name}}, same: sweep.Filter{IDs: []int64{sw.ID}},

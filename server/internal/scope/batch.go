@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 )
 
 // batch returns ErrNotFound for a batch of another tenant.
-func (s scoped) batch(ctx context.Context, id int64) error {
+func (s Restricted) batch(ctx context.Context, id int64) error {
 	return visible(ctx, "batch", id, s.Batches, batch.Filter{IDs: []int64{id}})
 }
 
 // CreateBatch stores a batch for a tenant of the caller. The follow-up jobs of the batch
 // must also belong to the caller's tenants.
-func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
-	if err := ownBatch(ctx, &b); err != nil {
+func (s Restricted) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
+	if err := CheckBatch(ctx, &b); err != nil {
 		return batch.Batch{}, err
 	}
 	for i := range b.Then {
@@ -27,15 +27,15 @@ func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	return s.store.CreateBatch(ctx, b)
 }
 
-// ownBatch rejects a batch with tasks or follow-up jobs that the caller must not create.
-func ownBatch(ctx context.Context, b *batch.Batch) error {
+// CheckBatch rejects a batch with tasks or follow-up jobs that the caller must not create.
+func CheckBatch(ctx context.Context, b *batch.Batch) error {
 	tasks := &fairlead.Job{Tenant: b.Tenant}
-	if err := checkUnreserved("", tasks); err != nil {
+	if err := CheckUnreserved("", tasks); err != nil {
 		return err
 	}
 	jobs := []*fairlead.Job{tasks}
 	for i := range b.Then {
-		if err := checkUnreserved(fmt.Sprintf("then[%d].", i), &b.Then[i]); err != nil {
+		if err := CheckUnreserved(fmt.Sprintf("then[%d].", i), &b.Then[i]); err != nil {
 			return err
 		}
 		jobs = append(jobs, &b.Then[i])
@@ -44,7 +44,7 @@ func ownBatch(ctx context.Context, b *batch.Batch) error {
 }
 
 // AddChunks stores chunks of a batch of the caller.
-func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
+func (s Restricted) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) e
 }
 
 // DropChunks deletes chunks of a batch of the caller.
-func (s scoped) DropChunks(ctx context.Context, id int64, pass int) error {
+func (s Restricted) DropChunks(ctx context.Context, id int64, pass int) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s scoped) DropChunks(ctx context.Context, id int64, pass int) error {
 }
 
 // DeleteBatch deletes a batch of the caller.
-func (s scoped) DeleteBatch(ctx context.Context, id int64) error {
+func (s Restricted) DeleteBatch(ctx context.Context, id int64) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s scoped) DeleteBatch(ctx context.Context, id int64) error {
 }
 
 // Conduct acts on a batch of the caller.
-func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
+func (s Restricted) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return false, err
 	}
@@ -79,7 +79,7 @@ func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 }
 
 // Batches returns the batches of the caller.
-func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
+func (s Restricted) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 }
 
 // Chunks returns chunks of a batch of the caller.
-func (s scoped) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
+func (s Restricted) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return nil, err
 	}

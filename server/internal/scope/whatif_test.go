@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestACallerWhoIsBoundAsksAboutOwnTenantsAndSeesNoOthers(t *testing.T) {
 	acme, err := client.PutTenant(t.Context(), fairlead.Tenant{Name: "acme", MinRunning: 1})
 	must(err)
 	acme.MaxRunning = 3
-	own := fairlead.NewClient(scoped{store: store})
+	own := fairlead.NewClient(Restricted{store: store})
 	bound := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}}})
 	forecast, err := own.WhatIf(bound, fairlead.WhatIf{Changes: []fairlead.RuleChange{{Tenant: &acme}}})
 	must(err)

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func second[T any](_ T, err error) error { return err }
 func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 	store := sqlitetest.Open(t)
 	defer store.Close()
-	z, own := newZetas(t, store), scoped{store: store}
+	z, own := newZetas(t, store), Restricted{store: store}
 	errTouched := errors.New("it is touched")
 	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "acme's", Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, err := range map[string]error{
@@ -133,7 +133,7 @@ func TestAFilterThatNamesOnlyOthersFindsNothing(t *testing.T) {
 	if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: "zeta"}); err != nil {
 		t.Fatal(err)
 	}
-	own, zeta := scoped{store: store}, []string{"zeta"}
+	own, zeta := Restricted{store: store}, []string{"zeta"}
 	count := func(identity caller.Identity) map[string]int64 {
 		ctx := caller.With(t.Context(), caller.Caller{Identity: identity})
 		found := map[string]int64{}
@@ -182,7 +182,7 @@ func (broken) Usage(context.Context) (fairlead.UsageReport, error) {
 func TestWhatCannotBeCountedIsNotCountedAsNothing(t *testing.T) {
 	for _, tenants := range [][]string{nil, {"acme"}} {
 		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "c", Role: access.RoleViewer, Tenants: tenants}})
-		if report, err := (scoped{store: broken{}}).Usage(ctx); !errors.Is(err, fairlead.ErrUnavailable) {
+		if report, err := (Restricted{store: broken{}}).Usage(ctx); !errors.Is(err, fairlead.ErrUnavailable) {
 			t.Errorf("who is bound to %v is told %+v, %v", tenants, report, err)
 		}
 	}
@@ -226,22 +226,22 @@ func (c *conflicting) Schedules(_ context.Context, filter schedule.Filter) ([]sc
 func TestAConflictWhoseReasonCannotBeFoundOutIsNotTold(t *testing.T) {
 	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Role: access.RoleOperator, Tenants: []string{"acme"}}})
 	for name, c := range map[string]struct {
-		put   func(scoped) error
+		put   func(Restricted) error
 		looks int
 	}{
-		"a sweep": {func(s scoped) error {
+		"a sweep": {func(s Restricted) error {
 			return second(s.PutSweep(ctx, sweep.Sweep{ID: 1, Name: "n", Version: 3, Tenant: "acme"}))
 		}, 4},
-		"a schedule": {func(s scoped) error {
+		"a schedule": {func(s Restricted) error {
 			return second(s.PutSchedule(ctx, schedule.Schedule{ID: 1, Name: "n", Version: 3, Job: fairlead.Job{Kind: "noop", Tenant: "acme"}}, false))
 		}, 4},
 	} {
 		for left := range c.looks {
-			if err := c.put(scoped{store: &conflicting{left: left}}); !errors.Is(err, fairlead.ErrUnavailable) {
+			if err := c.put(Restricted{store: &conflicting{left: left}}); !errors.Is(err, fairlead.ErrUnavailable) {
 				t.Errorf("%s after %d looks: %v", name, left, err)
 			}
 		}
-		if err := c.put(scoped{store: &conflicting{left: c.looks}}); !errors.Is(err, fairlead.ErrConflict) || !strings.Contains(err.Error(), "cannot be used") {
+		if err := c.put(Restricted{store: &conflicting{left: c.looks}}); !errors.Is(err, fairlead.ErrConflict) || !strings.Contains(err.Error(), "cannot be used") {
 			t.Errorf("%s whose name is another's: %v", name, err)
 		}
 	}

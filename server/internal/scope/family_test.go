@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestAFamilyIsShownToWhoMaySeeAllOfIt(t *testing.T) {
 		shown   bool
 	}{{nil, true}, {[]string{"acme"}, false}, {[]string{"acme", "east"}, true}} {
 		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
-		report, err := scoped{store: store}.Usage(ctx)
+		report, err := Restricted{store: store}.Usage(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

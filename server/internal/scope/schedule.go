@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -9,24 +9,24 @@ import (
 )
 
 // schedule returns ErrNotFound for a schedule with jobs of another tenant.
-func (s scoped) schedule(ctx context.Context, id int64) error {
+func (s Restricted) schedule(ctx context.Context, id int64) error {
 	return visible(ctx, "schedule", id, s.Schedules, schedule.Filter{IDs: []int64{id}})
 }
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller.
-func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	if err := s.checkSchedule(ctx, &sc); err != nil {
+func (s Restricted) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	if err := s.CheckSchedule(ctx, &sc); err != nil {
 		return schedule.Schedule{}, err
 	}
 	stored, err := s.store.PutSchedule(ctx, sc, restart)
 	return stored, unnamed(ctx, "schedule", sc.Name, err, func() (bool, error) { return s.seesSchedule(ctx, sc) })
 }
 
-// checkSchedule returns an error for a schedule that the caller may not store, and restores
+// CheckSchedule returns an error for a schedule that the caller may not store, and restores
 // the masked values of its job.
-func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error {
+func (s Restricted) CheckSchedule(ctx context.Context, sc *schedule.Schedule) error {
 	if !sc.Disabled || sc.Version == 0 { // older ones can still be disabled
-		if err := checkUnreserved("job.", &sc.Job); err != nil {
+		if err := CheckUnreserved("job.", &sc.Job); err != nil {
 			return err
 		}
 	}
@@ -41,11 +41,11 @@ func (s scoped) checkSchedule(ctx context.Context, sc *schedule.Schedule) error 
 	if err := nameable(ctx, "schedule", sc.Name); err != nil {
 		return err
 	}
-	return s.restoreSchedule(ctx, sc)
+	return s.RestoreSchedule(ctx, sc)
 }
 
 // DeleteSchedule deletes a schedule of the caller.
-func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
+func (s Restricted) DeleteSchedule(ctx context.Context, id int64) error {
 	if err := s.schedule(ctx, id); err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
 
 // Schedules returns the schedules of the caller. The list of the soonest schedules covers
 // all tenants, so callers bound to tenants may not request it.
-func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+func (s Restricted) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	if filter.Soonest {
-		if err := whole(ctx); err != nil {
+		if err := RequireUnrestricted(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -68,15 +68,15 @@ func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 
 // Tick starts due runs. It is only for nodes and other callers that are not bound to
 // tenants.
-func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return schedule.Ticked{}, err
 	}
 	return s.store.Tick(ctx, limit, decide)
 }
 
 // Act acts on a schedule of the caller.
-func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
+func (s Restricted) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	if err := s.schedule(ctx, id); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 
 // Fires returns runs. Callers bound to tenants may request the runs of one of their
 // schedules, or of their jobs.
-func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
+func (s Restricted) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	if !caller.Of(ctx).Identity.Restricted() {
 		return s.store.Fires(ctx, filter)
 	}
@@ -110,22 +110,22 @@ func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedu
 }
 
 // PutCalendar creates or replaces a calendar.
-func (s scoped) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return schedule.Calendar{}, err
 	}
 	return s.store.PutCalendar(ctx, calendar)
 }
 
 // DeleteCalendar deletes a calendar.
-func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
-	if err := whole(ctx); err != nil {
+func (s Restricted) DeleteCalendar(ctx context.Context, name string) error {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return err
 	}
 	return s.store.DeleteCalendar(ctx, name)
 }
 
 // Calendars returns all calendars, because schedules of any tenant may use them.
-func (s scoped) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+func (s Restricted) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return s.store.Calendars(ctx)
 }

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"fmt"
@@ -69,7 +69,7 @@ func TestCallersWhoAreBoundSeeTheHoldsOfTheirTenantsAndNoNamesOfOthers(t *testin
 	} {
 		c.filter.Limit = 100
 		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
-		page, err := scoped{store: store}.Holds(ctx, c.filter)
+		page, err := Restricted{store: store}.Holds(ctx, c.filter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestAHistoryDoesNotNameTheParentToCallersWhoAreBound(t *testing.T) {
 		named   bool
 	}{{nil, true}, {[]string{"acme"}, false}, {[]string{"acme", "top"}, true}} {
 		ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: c.tenants}})
-		history, err := scoped{store: store}.History(ctx, job.ID)
+		history, err := Restricted{store: store}.History(ctx, job.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAHistoryDoesNotNameTheParentToCallersWhoAreBound(t *testing.T) {
 		}
 	}
 	ctx := caller.With(t.Context(), caller.Caller{Identity: caller.Identity{Name: "ann", Role: access.RoleViewer, Tenants: []string{"zeta"}}})
-	if _, err := (scoped{store: store}).History(ctx, job.ID); err == nil {
+	if _, err := (Restricted{store: store}).History(ctx, job.ID); err == nil {
 		t.Error("the history of another's job is shown")
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"slices"
@@ -33,7 +33,7 @@ func TestACallerWhoIsBoundDoesNotLearnFromAnExplanationWhatOthersRun(t *testing.
 	must(client.Enqueue(t.Context(), waiting))
 	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseKind, Name: "noop", Reason: "zeta floods it"}))
 	must(client.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "acme", Reason: "unpaid"}))
-	own := scoped{store: store}
+	own := Restricted{store: store}
 	for name, who := range map[string]caller.Identity{
 		"bound":     {Name: "acme's", Role: access.RoleViewer, Tenants: []string{"acme"}},
 		"not bound": {Name: "ann", Role: access.RoleViewer},

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // WhatIf returns what would start. Callers bound to tenants may ask about their tenants.
 // They learn nothing about others: neither about jobs nor, from validation errors, about
 // minimums and parents.
-func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
+func (s Restricted) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.Forecast, error) {
 	who := caller.Of(ctx).Identity
 	if !who.Restricted() {
 		return s.store.WhatIf(ctx, question)
@@ -46,7 +46,7 @@ func (s scoped) WhatIf(ctx context.Context, question fairlead.WhatIf) (fairlead.
 // for a change that affects tenants other than the caller's. A caller who cannot see the
 // parent of a tenant must leave it out; any name is rejected, so that the parent cannot be
 // guessed.
-func (s scoped) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
+func (s Restricted) ownChange(ctx context.Context, change fairlead.RuleChange) (fairlead.RuleChange, error) {
 	if change.Tenant == nil {
 		return change, caller.ErrForbidden
 	}

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 )
 
 // sweep returns ErrNotFound for a sweep of another tenant.
-func (s scoped) sweep(ctx context.Context, id int64) error {
+func (s Restricted) sweep(ctx context.Context, id int64) error {
 	return visible(ctx, "sweep", id, s.Sweeps, sweep.Filter{IDs: []int64{id}})
 }
 
 // PutSweep creates or replaces a sweep for a tenant of the caller.
-func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+func (s Restricted) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	var before *sweep.Sweep
 	if sw.Version != 0 {
 		found, err := s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
@@ -29,7 +29,7 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 		}
 		before = &found[0].Sweep
 	}
-	if err := ownSweep(ctx, &sw, before); err != nil {
+	if err := CheckSweep(ctx, &sw, before); err != nil {
 		return sweep.Sweep{}, err
 	}
 	if err := nameable(ctx, "sweep", sw.Name); err != nil {
@@ -45,7 +45,7 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 // hiddenSweep rejects a new sweep with masks in its args, and a change that would reveal
 // confidential values of the args: a change to a kind for which they are not confidential,
 // or to another gate, which receives the args.
-func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error {
+func (s Restricted) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error {
 	if before == nil {
 		return s.unmasked(ctx, "args", sweep.KindOf(sw.Kind), sw.Data)
 	}
@@ -58,18 +58,18 @@ func (s scoped) hiddenSweep(ctx context.Context, sw, before *sweep.Sweep) error 
 	default:
 		return nil
 	}
-	hidden, err := s.hides(ctx, sweep.KindOf(before.Kind), before.Data)
+	hidden, err := s.Hides(ctx, sweep.KindOf(before.Kind), before.Data)
 	if err == nil && hidden {
 		err = rest.InvalidField(field, `cannot be changed: args contains confidential values that were stored for the previous setting; create a new sweep instead`)
 	}
 	return err
 }
 
-// ownSweep returns an error for a sweep that does not belong to a tenant of the caller.
+// CheckSweep returns an error for a sweep that does not belong to a tenant of the caller.
 // Files and tables belong to no tenant, so callers bound to tenants may not change them.
-func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
+func CheckSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	shards := &fairlead.Job{Tenant: sweep.Tenant}
-	if err := checkUnreserved("", shards); err != nil {
+	if err := CheckUnreserved("", shards); err != nil {
 		return err
 	}
 	if err := ownJobs(ctx, []*fairlead.Job{shards}); err != nil {
@@ -78,11 +78,11 @@ func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	if sweep.Source.File == "" && sweep.Source.Table == nil || before != nil && reflect.DeepEqual(before.Source, sweep.Source) {
 		return nil
 	}
-	return whole(ctx)
+	return RequireUnrestricted(ctx)
 }
 
 // DeleteSweep deletes a sweep of the caller.
-func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
+func (s Restricted) DeleteSweep(ctx context.Context, id int64) error {
 	if err := s.sweep(ctx, id); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps returns the sweeps of the caller.
-func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+func (s Restricted) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	if !narrow(ctx, &filter.Tenants) {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record
 }
 
 // Shards returns the shards of a sweep of the caller.
-func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
+func (s Restricted) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
 	if err := s.sweep(ctx, sweep); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) 
 }
 
 // SweepItems returns items from the list of a sweep of the caller.
-func (s scoped) SweepItems(ctx context.Context, sweep, from int64) ([]string, error) {
+func (s Restricted) SweepItems(ctx context.Context, sweep, from int64) ([]string, error) {
 	if err := s.sweep(ctx, sweep); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s scoped) SweepItems(ctx context.Context, sweep, from int64) ([]string, er
 }
 
 // Steer acts on a sweep of the caller.
-func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
+func (s Restricted) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if err := s.sweep(ctx, id); err != nil {
 		return false, err
 	}
@@ -122,7 +122,7 @@ func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context
 }
 
 // Checkpoint stores the progress of a shard of the caller.
-func (s scoped) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
+func (s Restricted) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	if err := s.sweep(ctx, checkpoint.Sweep); err != nil {
 		return sweep.Orders{}, err
 	}
@@ -130,7 +130,7 @@ func (s scoped) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sw
 }
 
 // FailedItems returns the failed items of a sweep of the caller.
-func (s scoped) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
+func (s Restricted) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (s scoped) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]swe
 }
 
 // AddSweepLogs stores log lines for sweeps of the caller.
-func (s scoped) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
+func (s Restricted) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	checked := map[int64]bool{}
 	for _, line := range logs {
 		if checked[line.Sweep] {
@@ -153,7 +153,7 @@ func (s scoped) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 }
 
 // SweepLogs returns log lines of a sweep of the caller.
-func (s scoped) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
+func (s Restricted) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s scoped) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.
 }
 
 // SweepEvents returns the events of a sweep of the caller.
-func (s scoped) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
+func (s Restricted) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}

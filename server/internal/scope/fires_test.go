@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestRunsOfOthersAreNotListed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	own := scoped{store: store}
+	own := Restricted{store: store}
 	for name, c := range map[string]struct {
 		tenants []string
 		filter  schedule.FireFilter

@@ -1,4 +1,4 @@
-package server
+package scope
 
 import (
 	"context"
@@ -26,8 +26,8 @@ var errStartElsewhere = &rest.Error{
 
 // PutTenant declares a tenant. Callers bound to tenants may not, because they could raise
 // their own limits.
-func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
-	if err := whole(ctx); err != nil {
+func (s Restricted) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
+	if err := RequireUnrestricted(ctx); err != nil {
 		return fairlead.Tenant{}, err
 	}
 	if err := s.startsThere(ctx, tenant); err != nil {
@@ -40,7 +40,7 @@ func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead
 // scheme, host or port, unless the caller may see them. No other URL of a tenant receives
 // confidential values, because notices are masked. Even a tenant that does not exist yet
 // may have waiting jobs.
-func (s scoped) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
+func (s Restricted) startsThere(ctx context.Context, tenant fairlead.Tenant) error {
 	if tenant.StartURL == "" || caller.Of(ctx).Identity.Role.May(access.RoleAdmin) {
 		return nil
 	}
