@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/tracing"
 )
@@ -56,16 +57,16 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	}
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
-	bodies, answers := newIntake(), newOutlet()
-	registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, outlet: answers, endpoints: byName}, endpoints)
+	requests, responses := overload.NewRequestMemory(), overload.NewResponseMemory()
+	registerRPC(mux, guard, checking{log: options.Log, desk: desk, requests: requests, responses: responses, endpoints: byName}, endpoints)
 	routes, err := rest.Routes(around(desk, endpoints))
 	if err != nil {
 		return nil, err
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
-	mux.Handle("/api/", guard(answers.handler(bodies.handler(rest.MaxBody, api.Handler()))))
+	mux.Handle("/api/", guard(responses.Handler(requests.Handler(rest.MaxBody, api.Handler()))))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	callbacks := bodies.handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
+	callbacks := requests.Handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, callbacks)
 	mux.Handle("PUT "+openapi.CallbackPath, callbacks)
 	registerDocs(mux, routes, options.Version)
@@ -76,9 +77,9 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
+		mux.Handle("/", requests.Forms(rest.MaxBody, codedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
+	return &Service{Handler: overload.WithDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
 // around returns endpoints whose calls pass through the desk.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Uploads of many callers never exceed the limits, and all of them get a place.
@@ -75,7 +77,7 @@ func TestUploadsOfOneCallerDoNotTakeAllPlaces(t *testing.T) {
 			}
 		}
 		refused.Wait()
-		if time.Since(began) != bodyPatience || len(queue.waiting) != 0 {
+		if time.Since(began) != overload.Patience || len(queue.waiting) != 0 {
 			t.Errorf("%d uploads wait after %s", len(queue.waiting), time.Since(began))
 		}
 		ctx, cancel := context.WithCancel(t.Context())

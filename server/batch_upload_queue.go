@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/internal/receiver"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Maximum numbers of uploads in progress. An upload grows a node by up to 40 MiB: the tasks
@@ -38,7 +39,7 @@ type queuedUpload struct {
 	admitted chan struct{} // closed when the upload may begin
 }
 
-// enter waits until an upload of a caller may begin, but not longer than bodyPatience. If
+// enter waits until an upload of a caller may begin, but not longer than Patience. If
 // it returns no error, the upload must end with leave.
 func (q *uploadQueue) enter(ctx context.Context, caller string) error {
 	u := &queuedUpload{caller: caller, admitted: make(chan struct{})}
@@ -46,7 +47,7 @@ func (q *uploadQueue) enter(ctx context.Context, caller string) error {
 	q.waiting = append(q.waiting, u)
 	q.admit()
 	q.mu.Unlock()
-	patient, cancel := context.WithTimeout(ctx, bodyPatience)
+	patient, cancel := context.WithTimeout(ctx, overload.Patience)
 	defer cancel()
 	select {
 	case <-u.admitted:
@@ -103,7 +104,7 @@ func (q *uploadQueue) wanted(caller string) bool {
 const paceCheck = time.Second
 
 // uploadBody is the body of an upload in progress. While another upload waits for its
-// place, it must arrive at sharedRate, with pauses of up to bodyPatience.
+// place, it must arrive at MinRate, with pauses of up to Patience.
 type uploadBody struct {
 	io.ReadCloser
 	wanted func() bool // reports whether another upload waits for the place
@@ -119,7 +120,7 @@ type uploadBody struct {
 }
 
 func newUploadBody(body io.ReadCloser, conn *http.ResponseController, wanted func() bool) *uploadBody {
-	b := &uploadBody{ReadCloser: body, wanted: wanted, conn: conn, done: make(chan struct{}), left: bodyPatience}
+	b := &uploadBody{ReadCloser: body, wanted: wanted, conn: conn, done: make(chan struct{}), left: overload.Patience}
 	b.ended.Go(b.watch)
 	return b
 }
@@ -163,11 +164,11 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = false
-	b.left += time.Duration(n)*time.Second/sharedRate - time.Since(b.began)
+	b.left += time.Duration(n)*time.Second/overload.MinRate - time.Since(b.began)
 	b.late = b.late || b.left <= 0 && b.wanted()
-	b.left = min(max(b.left, 0), bodyPatience)
+	b.left = min(max(b.left, 0), overload.Patience)
 	if b.late && !errors.Is(err, io.EOF) {
-		return n, errSlowBody
+		return n, overload.ErrSlowBody
 	}
 	return n, err
 }

@@ -8,10 +8,11 @@ import (
 	"testing/iotest"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 func TestAnAnswerThatCannotBeReadIsRefusedForItsReason(t *testing.T) {
-	if _, err := readCallback(io.MultiReader(strings.NewReader(`{"status":`), iotest.ErrReader(errSlowBody))); !errors.Is(err, errSlowBody) {
+	if _, err := readCallback(io.MultiReader(strings.NewReader(`{"status":`), iotest.ErrReader(overload.ErrSlowBody))); !errors.Is(err, overload.ErrSlowBody) {
 		t.Errorf("one that comes too slowly: %v", err)
 	}
 	if _, err := readCallback(iotest.ErrReader(io.ErrUnexpectedEOF)); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "could not be read") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Callers of gRPC learn by the code what to do. Of what they cannot tell apart they learn
@@ -35,7 +36,7 @@ func TestEachErrorHasItsCode(t *testing.T) {
 		{why(caller.ErrForbidden), connect.CodePermissionDenied, true, false},
 		{why(caller.ErrTooManyUnknown), connect.CodeResourceExhausted, true, false},
 		{why(caller.ErrNoDatabase), connect.CodeUnavailable, true, false},
-		{why(errSlowBody), connect.CodeDeadlineExceeded, true, false},
+		{why(overload.ErrSlowBody), connect.CodeDeadlineExceeded, true, false},
 		{why(context.Canceled), connect.CodeCanceled, true, false},
 		{why(context.DeadlineExceeded), connect.CodeDeadlineExceeded, true, false},
 		{connect.NewError(connect.CodeDataLoss, why(fairlead.ErrConflict)), connect.CodeDataLoss, true, false},

@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // desk processes every request, whatever its protocol: it checks whether the caller is
@@ -36,7 +37,7 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 			if err := admit(ctx, endpoint); err != nil {
 				return err
 			}
-			closed, err := openStream(ctx)
+			closed, err := overload.OpenStream(ctx)
 			if err != nil {
 				return err
 			}
@@ -61,20 +62,20 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err := authn.CheckAgain(ctx); err != nil {
 		return nil, err
 	}
-	settleShare(ctx, request)
+	overload.SettleBody(ctx, request)
 	ctx, err := remembering(ctx, endpoint, request)
 	if err != nil {
 		return nil, err
 	}
 	if authn.Lasts(endpoint) {
-		closed, err := openStream(ctx)
+		closed, err := overload.OpenStream(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer closed()
 		next = endingWithBelief(next)
 	}
-	answer, err := answered(ctx, endpoint, func() (proto.Message, error) {
+	answer, err := overload.WithMemory(ctx, endpoint, func() (proto.Message, error) {
 		if logged(endpoint) && !rehearses(request) {
 			return d.audit.around(ctx, endpoint, request, next)
 		}

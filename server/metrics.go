@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // registerMetrics serves /metrics. Metrics contain names of tenants and queues, so only
@@ -41,7 +42,7 @@ func Admin(metrics http.Handler, anyHost bool) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	bounded := withDeadlines(http.MaxBytesHandler(mux, smallBody))
+	bounded := overload.WithDeadlines(http.MaxBytesHandler(mux, overload.SmallBody))
 	if anyHost {
 		return bounded
 	}

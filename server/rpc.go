@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // registerRPC serves the methods of the schema by name.
@@ -37,7 +38,7 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
 	}
 	for service, methods := range services {
-		mux.Handle("/"+string(service)+"/", guard(checking.outlet.handler(checking.admitted(methods))))
+		mux.Handle("/"+string(service)+"/", guard(checking.responses.Handler(checking.admitted(methods))))
 	}
 }
 
@@ -83,8 +84,8 @@ func headersFirst(next stream) stream {
 type checking struct {
 	log       *slog.Logger
 	desk      *desk
-	intake    *intake
-	outlet    *outlet
+	requests  *overload.RequestMemory
+	responses *overload.ResponseMemory
 	endpoints map[string]*rest.Endpoint // by path
 }
 
@@ -106,7 +107,7 @@ func readBounds(method connect.Spec) []connect.HandlerOption {
 // reads the body, and limits the size of other bodies.
 func (c checking) admitted(next http.Handler) http.Handler {
 	refuse := connect.NewErrorWriter()
-	unary := c.intake.handler(rest.MaxBody+maxEnvelope, codedBodies(next))
+	unary := c.requests.Handler(rest.MaxBody+maxEnvelope, codedBodies(next))
 	stream := http.MaxBytesHandler(codedBodies(next), maxStreamRequest+maxEnvelope)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		endpoint, known := c.endpoints[r.URL.Path]
@@ -186,7 +187,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 		if err := admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)
 		}
-		closed, err := openStream(ctx)
+		closed, err := overload.OpenStream(ctx)
 		if err != nil {
 			return c.coded(conn.Spec(), err)
 		}

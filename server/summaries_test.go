@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -132,20 +127,5 @@ func TestAnErrorOfACheckIsNoRefusal(t *testing.T) {
 	}
 	if err := checks.checkSchedule(&schedule.Schedule{Job: fairlead.Job{Kind: "k"}}); !errors.Is(err, oh) {
 		t.Errorf("of a schedule: %v", err)
-	}
-}
-
-func TestABodyThatCameTooLateIsSaidToBeSlow(t *testing.T) {
-	for cause, want := range map[error]error{os.ErrDeadlineExceeded: errSlowBody, io.ErrUnexpectedEOF: io.ErrUnexpectedEOF, io.EOF: io.EOF} {
-		body := &timedBody{ReadCloser: io.NopCloser(iotest.ErrReader(cause)), conn: http.NewResponseController(httptest.NewRecorder()), left: bodyPatience}
-		if _, err := body.Read(make([]byte, 1)); !errors.Is(err, want) {
-			t.Errorf("%v is told as %v", cause, err)
-		}
-		if errors.Is(cause, io.EOF) {
-			body.ReadCloser = nil // what is over is not read again
-			if _, err := body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-				t.Errorf("after its end: %v", err)
-			}
-		}
 	}
 }

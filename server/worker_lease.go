@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // longestWait limits how long a call may wait for jobs: less than the timeout of common
@@ -46,7 +47,7 @@ func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest
 			return nil, err
 		}
 		answer := &fairleadv1.LeaseJobsResponse{Jobs: messagesOf(jobs), Drain: drain}
-		share.settle(proto.Size(answer))
+		share.Settle(proto.Size(answer))
 		if len(jobs) > 0 || !w.forJobs(ctx) {
 			return answer, nil
 		}
@@ -64,23 +65,23 @@ func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 // must release the returned share. While the size of the jobs is unknown, leaseWithin
 // reserves little memory, because many workers may use the same token. If that is too
 // little, it releases the jobs and leases again once there is memory for large jobs.
-func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *answering, err error) {
+func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *overload.Reservation, err error) {
 	for {
-		if share, err = reserve(ctx, c.share()); err != nil {
+		if share, err = overload.Reserve(ctx, c.share()); err != nil {
 			return nil, false, nil, err
 		}
 		if jobs, drain, err = s.lease(ctx, c, in); err != nil {
-			share.settle(0)
+			share.Settle(0)
 			return nil, false, nil, err
 		}
 		size := 0
 		for _, job := range jobs {
 			size += len(job.Args) + len(job.Memo) + len(job.Progress)
 		}
-		if c.expect(size); share.covers(size) {
+		if c.expect(size); share.Covers(size) {
 			return jobs, drain, share, nil
 		}
-		share.settle(0)
+		share.Settle(0)
 		if err := s.unsent(ctx, c, jobs, false); err != nil {
 			return nil, false, nil, err
 		}
@@ -92,9 +93,9 @@ func (c *crew) share() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.large {
-		return answerShare
+		return overload.LargeShare
 	}
-	return expectedShare
+	return overload.SmallShare
 }
 
 // expect records the size of the jobs leased last, because the next ones are probably
@@ -102,7 +103,7 @@ func (c *crew) share() int64 {
 func (c *crew) expect(bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.large = neededShare(bytes) > expectedShare
+	c.large = overload.ShareFor(bytes) > overload.SmallShare
 }
 
 // waitOf returns the duration for which a call waits, limited to longest.
@@ -140,9 +141,9 @@ func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.Lea
 	if err != nil {
 		return err
 	}
-	defer share.settle(0)
+	defer share.Settle(0)
 	messages := messagesOf(jobs)
-	share.settle(proto.Size(&fairleadv1.LeaseJobsResponse{Jobs: messages}))
+	share.Settle(proto.Size(&fairleadv1.LeaseJobsResponse{Jobs: messages}))
 	for i, job := range messages {
 		if err := send(job); err != nil {
 			return s.unsent(ctx, c, jobs[i:], true)

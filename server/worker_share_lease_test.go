@@ -9,17 +9,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
-// answeredTo returns the context of a caller's request with an answer limited by an outlet.
-func answeredTo(t *testing.T, o *outlet, caller string) (context.Context, *answering) {
+// answeredTo returns the context of a caller's request with a response that shares memory.
+func answeredTo(t *testing.T, memory *overload.ResponseMemory, caller string) context.Context {
 	t.Helper()
-	a := &answering{outlet: o, caller: o.arrive(caller)}
-	t.Cleanup(func() {
-		a.settle(0)
-		o.leave(caller, a.caller)
-	})
-	return context.WithValue(t.Context(), answeringKey{}, a), a
+	ctx, _, end := memory.Begin(t.Context(), caller)
+	t.Cleanup(end)
+	return ctx
 }
 
 // Workers that share a token lease at the same time, also if each claim takes long.
@@ -45,14 +43,14 @@ func TestManyWorkersOfOneTokenLeaseAtTheSameTime(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	}
-	outlet := newOutlet()
+	responses := overload.NewResponseMemory()
 	var leases sync.WaitGroup
 	for range fleet {
 		joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, _ := answeredTo(t, outlet, "fleet")
+		ctx := answeredTo(t, responses, "fleet")
 		leases.Go(func() {
 			if _, err := workers.LeaseJobs(ctx, &fairleadv1.LeaseJobsRequest{Id: joined.GetId(), Session: joined.GetSession()}); err != nil {
 				t.Error(err)
@@ -76,12 +74,12 @@ func TestALargeJobWaitsForMemoryWithoutBeingHeld(t *testing.T) {
 	if err := fairlead.NewClient(store).Enqueue(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	outlet := newOutlet()
-	const other = callerAnswers - expectedShare
-	ctx, share := answeredTo(t, outlet, "fleet")
-	if err := share.caller.memory.Acquire(t.Context(), other); err != nil {
+	responses := overload.NewResponseMemory()
+	other, err := overload.Reserve(answeredTo(t, responses, "fleet"), overload.CallerLimit-overload.SmallShare)
+	if err != nil {
 		t.Fatal(err)
 	}
+	ctx := answeredTo(t, responses, "fleet")
 	leased := make(chan *fairleadv1.LeaseJobsResponse)
 	go func() {
 		response, err := workers.LeaseJobs(ctx, &fairleadv1.LeaseJobsRequest{Id: joined.GetId(), Session: joined.GetSession()})
@@ -91,7 +89,7 @@ func TestALargeJobWaitsForMemoryWithoutBeingHeld(t *testing.T) {
 		leased <- response
 	}()
 	<-store.settled
-	share.caller.memory.Release(other)
+	other.Settle(0)
 	if got := (<-leased).GetJobs(); len(got) != 1 || got[0].GetId() != job.ID || got[0].GetAttempt() != 1 {
 		t.Errorf("leased %v", got)
 	}

@@ -64,6 +64,7 @@ type knownToken struct {
 	until time.Time
 }
 
+// New returns an Authenticator of the tokens in a store.
 func New(auth Options, registrar access.Store, log *slog.Logger) *Authenticator {
 	if auth.Recheck <= 0 {
 		auth.Recheck = recheckEvery

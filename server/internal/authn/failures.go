@@ -25,6 +25,7 @@ type Failures struct {
 	everywhere budget
 }
 
+// NewFailures returns counts of zero.
 func NewFailures() *Failures {
 	return &Failures{from: map[string]*budget{}, everywhere: budget{burst: everywhereBurst, every: everywhereEvery}}
 }

@@ -1,4 +1,4 @@
-package server
+package overload
 
 import (
 	"bytes"
@@ -24,12 +24,12 @@ func TestABodyReservesWhatItMayBecome(t *testing.T) {
 		want               int64
 	}{
 		{unknown, 0, 512, false, 0},
-		{unknown, smallBody - 512, 512, false, 0},
-		{unknown, smallBody - 512, 513, false, middleBody},
+		{unknown, SmallBody - 512, 512, false, 0},
+		{unknown, SmallBody - 512, 513, false, middleBody},
 		{unknown, middleBody - 512, 512, false, middleBody},
 		{unknown, middleBody - 512, 513, false, limit},
-		{smallBody, 0, 512, false, 0},
-		{smallBody + 1, 0, 512, false, smallBody + 1},
+		{SmallBody, 0, 512, false, 0},
+		{SmallBody + 1, 0, 512, false, SmallBody + 1},
 		{limit, 0, 512, false, limit},
 		{limit + 1, 0, 512, false, limit},
 		{100, 0, 1 << 20, false, 0},
@@ -88,7 +88,7 @@ func TestAMessageKeepsWhatItTakes(t *testing.T) {
 	for range 1000 {
 		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{Timeout: durationpb.New(time.Second)})
 	}
-	settleShare(ctx, request)
+	SettleBody(ctx, request)
 	if got, least := taken(memory), int64(2*1000*messageMemory); got < least || got > least+1000*20 {
 		t.Errorf("%d bytes are kept, want %d and the bytes of the message", got, least)
 	}
@@ -122,13 +122,13 @@ func taken(memory *semaphore.Weighted) (bytes int64) {
 
 func TestWhatAMessageDoesNotNeedIsGivenBackBeforeItsCall(t *testing.T) {
 	for name, c := range map[string]struct{ message, want int }{
-		"a small one": {10, 0}, "a large one": {smallBody + 1, smallBody + 5}, "one that became larger": {4 << 20, 2 << 20},
+		"a small one": {10, 0}, "a large one": {SmallBody + 1, SmallBody + 5}, "one that became larger": {4 << 20, 2 << 20},
 	} {
 		ctx, body, memory := shareOf(t, 2<<20)
 		if got := taken(memory); got != 2<<20 {
 			t.Errorf("%s: %d bytes are reserved", name, got)
 		}
-		settleShare(ctx, &fairleadv1.QueueRequest{Name: strings.Repeat("x", c.message)})
+		SettleBody(ctx, &fairleadv1.QueueRequest{Name: strings.Repeat("x", c.message)})
 		if got := taken(memory); got != int64(c.want) {
 			t.Errorf("%s: %d bytes are kept, want %d", name, got, c.want)
 		}
@@ -137,7 +137,7 @@ func TestWhatAMessageDoesNotNeedIsGivenBackBeforeItsCall(t *testing.T) {
 			t.Errorf("%s: %d bytes are never given back", name, got)
 		}
 	}
-	settleShare(t.Context(), &fairleadv1.QueueRequest{}) // of a request without a body
+	SettleBody(t.Context(), &fairleadv1.QueueRequest{}) // of a request without a body
 }
 
 func TestABodyWithoutMemoryIsNotRead(t *testing.T) {

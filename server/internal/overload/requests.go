@@ -1,4 +1,4 @@
-package server
+package overload
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ import (
 // Memory for request bodies. Callers of all roles share it.
 const (
 	largeBodies = 24 << 20  // maximum total size of all large bodies after decompression, in bytes
-	smallBody   = 64 << 10  // a body up to this size after decompression needs no share
+	SmallBody   = 64 << 10  // a body up to this size after decompression needs no share
 	middleBody  = 1 << 20   // initial share of a body with unknown length
-	sharedRate  = 256 << 10 // minimum transfer rate of a body with a share, in bytes per second
+	MinRate     = 256 << 10 // minimum transfer rate of a body with a share, in bytes per second
 
 	// Memory that a decoded request takes in addition to its bytes. A message of two bytes of
 	// protobuf, or three of JSON, can take some hundred bytes.
@@ -31,16 +31,19 @@ const (
 
 var errManyLarge = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many large requests are in progress; try again later"}
 
-// intake limits the memory used for request bodies, for all protocols.
-type intake struct {
+// RequestMemory limits the memory used for request bodies, for all protocols.
+type RequestMemory struct {
 	memory *semaphore.Weighted
 }
 
-func newIntake() *intake { return &intake{memory: semaphore.NewWeighted(largeBodies)} }
+// NewRequestMemory returns a RequestMemory of which nothing is in use.
+func NewRequestMemory() *RequestMemory {
+	return &RequestMemory{memory: semaphore.NewWeighted(largeBodies)}
+}
 
-// handler limits the bodies of API requests to a size in bytes, and makes large bodies wait
+// Handler limits the bodies of API requests to a size in bytes, and makes large bodies wait
 // for memory. A body holds its share until its request is answered.
-func (i *intake) handler(limit int64, next http.Handler) http.Handler {
+func (i *RequestMemory) Handler(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(r *http.Request, body *sharedBody) {
 		body.packed, body.decoded, body.binary = packed(r.Header), true, isBinary(r.Header.Get("Content-Type"))
 		if r.Context().Value(sharedBodyKey{}) != nil {
@@ -50,12 +53,12 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 	})
 }
 
-// forms does the same for forms, which are neither compressed nor decoded into messages.
-func (i *intake) forms(limit int64, next http.Handler) http.Handler {
+// Forms does the same for forms, which are neither compressed nor decoded into messages.
+func (i *RequestMemory) Forms(limit int64, next http.Handler) http.Handler {
 	return i.around(limit, next, func(*http.Request, *sharedBody) {})
 }
 
-func (i *intake) around(limit int64, next http.Handler, describe func(*http.Request, *sharedBody)) http.Handler {
+func (i *RequestMemory) around(limit int64, next http.Handler, describe func(*http.Request, *sharedBody)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
@@ -72,15 +75,15 @@ func (i *intake) around(limit int64, next http.Handler, describe func(*http.Requ
 
 type sharedBodyKey struct{}
 
-// settleShare returns the part of a body's share that its message does not need: the share
+// SettleBody returns the part of a body's share that its message does not need: the share
 // covers the maximum size of the body, and a call may take long.
-func settleShare(ctx context.Context, request proto.Message) {
+func SettleBody(ctx context.Context, request proto.Message) {
 	body, _ := ctx.Value(sharedBodyKey{}).(*sharedBody)
 	if body == nil || body.share == 0 {
 		return
 	}
 	size := int64(proto.Size(request)) + decodedMemory(request.ProtoReflect())
-	if size <= smallBody {
+	if size <= SmallBody {
 		size = 0
 	}
 	body.keep(size)
@@ -165,8 +168,8 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	if b.share == 0 {
 		return n, err
 	}
-	if b.waited += took; b.waited > bodyPatience+time.Duration(b.read)*time.Second/sharedRate {
-		return n, errSlowBody
+	if b.waited += took; b.waited > Patience+time.Duration(b.read)*time.Second/MinRate {
+		return n, ErrSlowBody
 	}
 	return n, err
 }
@@ -177,7 +180,7 @@ func (b *sharedBody) acquire(needed int64) error {
 		return nil
 	}
 	// Two growing bodies could wait for each other, hence the timeout.
-	ctx, cancel := context.WithTimeout(b.ctx, bodyPatience)
+	ctx, cancel := context.WithTimeout(b.ctx, Patience)
 	defer cancel()
 	if err := b.memory.Acquire(ctx, needed-b.share); err != nil {
 		return errManyLarge
@@ -214,7 +217,7 @@ func (b *sharedBody) needed(more int64) int64 {
 	}
 	become += b.messages
 	switch {
-	case become <= smallBody:
+	case become <= SmallBody:
 		return 0
 	case b.length >= 0 || b.messages > 0:
 		return min(become, b.limit)

@@ -1,4 +1,5 @@
-package server
+// Package overload limits the memory and the time that requests and responses take.
+package overload
 
 import (
 	"errors"
@@ -12,13 +13,13 @@ import (
 )
 
 const (
-	bodyPatience  = 10 * time.Second // for the body of a request, plus more time for received data
+	Patience      = 10 * time.Second // for the body of a request, plus more time for received data
 	bodyRate      = 16 << 10         // bytes that extend the deadline by one second
 	writePatience = 30 * time.Second // for the caller to receive writePiece bytes of a response
 	writePiece    = 64 << 10
 )
 
-var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
+var ErrSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body arrived too slowly; send it again, faster or in parts"}
 
 // Web returns an HTTP server for handler. The server supports HTTP/1 and HTTP/2, with and
 // without TLS, and has the limits that a handler cannot set itself. On HTTP/2, it also has a
@@ -35,11 +36,11 @@ func Web(handler http.Handler) *http.Server {
 	return web
 }
 
-// withDeadlines prevents slow callers from holding a connection and its resources: a body
+// WithDeadlines prevents slow callers from holding a connection and its resources: a body
 // must arrive, and a response must be received, in reasonable time. It also limits how long
 // net/http waits for a body that no handler reads. It does not limit the duration of a
 // handler.
-func withDeadlines(next http.Handler) http.Handler {
+func WithDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := http.NewResponseController(w)
 		answer := &timedWriter{ResponseWriter: w, conn: conn, http2: r.ProtoMajor == 2}
@@ -48,7 +49,7 @@ func withDeadlines(next http.Handler) http.Handler {
 			next.ServeHTTP(answer, r)
 			return
 		}
-		timed := &timedBody{ReadCloser: r.Body, conn: conn, http2: r.ProtoMajor == 2, left: bodyPatience}
+		timed := &timedBody{ReadCloser: r.Body, conn: conn, http2: r.ProtoMajor == 2, left: Patience}
 		timed.arm(time.Now())()
 		own := *r
 		own.Body = timed
@@ -97,7 +98,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	b.over = errors.Is(err, io.EOF)
 	b.left += time.Duration(n)*time.Second/bodyRate - time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, errSlowBody
+		return n, ErrSlowBody
 	}
 	return n, err
 }
