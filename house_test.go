@@ -79,7 +79,7 @@ var imports = []struct {
 	{"api/rpc", nil, "methods are called and served by their descriptors, whatever the schema is"},
 	{"api/...", []string{"api/fairlead/v1", "api/batch_scheduler", "api/rpc"}, "the schema knows nothing of who serves it"},
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
-	{"internal/message", []string{".", "api/fairlead/v1"}, "jobs and messages are made of each other without knowing who sends them"},
+	{"internal/message", []string{".", "api/fairlead/v1", "sweep"}, "jobs and messages are made of each other without knowing who sends them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
 	{"internal/tasks", []string{".", "api/fairlead/v1", "httpcall", "internal/mask", "internal/message", "schedule"}, "tasks are schedules of HTTP calls under other names"},

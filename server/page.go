@@ -38,10 +38,6 @@ func pageBelow(token string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }
 
-// pageBytes limits the total size of the documents in a page of any list. A single row may
-// exceed it.
-const pageBytes = 1 << 20
-
 // page cuts rows to the size of a page. The caller must read one row more, which shows
 // whether there is a next page: if so, next is the key of the last row of this page, and
 // otherwise zero.

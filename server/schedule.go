@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Schedules implements the ScheduleService.
@@ -100,7 +101,7 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	if !filter.Soonest {
 		filter.Limit++ // one more to detect a next page
 	}
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	schedules, err := s.client.List(bounded, filter)
 	if err != nil {
 		return nil, err

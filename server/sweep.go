@@ -13,9 +13,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -79,7 +81,7 @@ func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sw
 
 // warned converts a sweep to its API form, including a warning about problems.
 func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairleadv1.Sweep {
-	out := sweepTo(record, now)
+	out := message.Sweep(record, now)
 	if record.State == sweep.Finished {
 		return out
 	}
@@ -122,7 +124,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	case in.GetRef() != "":
 		return nil, rest.InvalidField("ref", "applies only to existing sweeps; omit it")
 	}
-	sw := sweepOf(in)
+	sw := message.SweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
 		Below: below, Limit: size + 1, // one more to detect a next page

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/wire"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -82,7 +83,7 @@ func refusal(status int) bool {
 // question returns the request to the gate: the sweep in its API form, signed with the key
 // of its tenant.
 func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request, error) {
-	body, err := wire.Marshal(sweepTo(&sweep.Record{Sweep: *sw}, time.Time{}))
+	body, err := wire.Marshal(message.Sweep(&sweep.Record{Sweep: *sw}, time.Time{}))
 	if err != nil {
 		return nil, err
 	}

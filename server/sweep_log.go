@@ -125,7 +125,7 @@ func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListShardsResponse{Items: items(shards, shardTo)}, nil
+	return &fairleadv1.ListShardsResponse{Items: items(shards, message.Shard)}, nil
 }
 
 func sweepLogTo(line sweep.Log) *fairleadv1.SweepLog {

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Tokens implements the TokenService.
@@ -87,7 +88,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	entries, err := s.registrar.AuditLog(bounded, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
 		Below: below, Limit: size + 1, // one more to detect a next page

@@ -24,7 +24,7 @@ import (
 // state that must not be lost is in the store, so each of a worker's calls may go to a
 // different server. State in memory only saves queries.
 type Workers struct {
-	store    Store
+	store    driver.Store
 	client   *sweep.Client
 	options  WorkerOptions
 	stopping <-chan struct{}
@@ -67,7 +67,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 
 // NewWorkers returns a WorkerService backed by store. When stopping is closed, all waiting
 // calls end.
-func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
+func NewWorkers(store driver.Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
 		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},

@@ -13,7 +13,7 @@ import (
 
 // claims is a store whose claims the test controls.
 type claims struct {
-	Store
+	driver.Store
 	claim func(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/everystore"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/tier"
@@ -17,7 +18,7 @@ import (
 func TestIdleLeasesTakeNoMemory(t *testing.T) {
 	const lanes, most = 1000, 4 << 20
 	leases := tier.Size(t, 500, 10_000, "leases ten thousand times on every database")
-	everystore.Run(t, func(t *testing.T, store Store) {
+	everystore.Run(t, func(t *testing.T, store driver.Store) {
 		defer store.Close()
 		jobs := make([]*fairlead.Job, lanes)
 		for i := range jobs {

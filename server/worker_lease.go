@@ -200,7 +200,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 // claimWhole claims jobs with documents that fit into a response. It releases the others,
 // and claims fewer jobs next time. The caller must hold c.leasing.
 func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
-	if ask.Bytes = pageBytes; c.few > 0 {
+	if ask.Bytes = overload.PageBytes; c.few > 0 {
 		ask.Max = min(ask.Max, c.few)
 	}
 	jobs, err := s.store.Claim(ctx, ask)

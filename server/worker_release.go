@@ -39,7 +39,7 @@ type release struct {
 
 // settle releases the jobs. It returns those that could not be released yet, because the
 // store failed or an open transaction holds them.
-func (r release) settle(ctx context.Context, store Store) (left release, err error) {
+func (r release) settle(ctx context.Context, store driver.Store) (left release, err error) {
 	if r.hasToken {
 		ctx = driver.AsNode(ctx, r.token)
 	}

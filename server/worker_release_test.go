@@ -10,12 +10,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // settling is a store whose first settlements fail or are held.
 type settling struct {
-	Store
+	driver.Store
 	failures atomic.Int32  // settlements that are still to fail
 	held     atomic.Int32  // number of settlements to hold after that
 	settled  chan struct{} // gets a value after each that succeeds

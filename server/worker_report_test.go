@@ -15,7 +15,7 @@ import (
 
 // deaf is a store that takes no reports at first.
 type deaf struct {
-	Store
+	driver.Store
 	isDeaf  bool
 	reports [][]driver.Starts
 }

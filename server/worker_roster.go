@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // roster contains the workers that have joined. One query for all nodes serves every worker
 // of this server for a while.
 type roster struct {
-	store Store
+	store driver.Store
 	fresh time.Duration // maximum age of a query result
 
 	mu     sync.Mutex

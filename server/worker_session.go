@@ -21,7 +21,7 @@ import (
 // the store and a key shared by all servers of a store, so that servers need not remember
 // sessions.
 type sessions struct {
-	store Store
+	store driver.Store
 
 	mu     sync.Mutex
 	made   []byte    // the key; nil = not read yet

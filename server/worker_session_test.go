@@ -108,7 +108,7 @@ func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.
 
 // restoredStore is a store whose secret can be lost.
 type restoredStore struct {
-	Store
+	driver.Store
 	secret []byte
 	asked  int
 }

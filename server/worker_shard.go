@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -11,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -52,13 +52,14 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 // readShard reads the sweep and the shard that a job processes.
 func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
 	strange := rest.InvalidField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
-	sw, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{args.Sweep}}, fmt.Sprint(args.Sweep))
-	if errors.Is(err, fairlead.ErrNotFound) {
-		return sw, sweep.Shard{}, strange
-	}
+	found, err := s.store.Sweeps(ctx, sweep.Filter{IDs: []int64{args.Sweep}})
 	if err != nil {
-		return sw, sweep.Shard{}, err
+		return sweep.Record{}, sweep.Shard{}, err
 	}
+	if len(found) == 0 {
+		return sweep.Record{}, sweep.Shard{}, strange
+	}
+	sw := found[0]
 	shards, err := s.store.Shards(ctx, args.Sweep)
 	if err != nil {
 		return sw, sweep.Shard{}, err
@@ -156,7 +157,7 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 		return nil, err
 	}
 	return &fairleadv1.LoadShardResponse{
-		Sweep: sweepTo(&sw, now), Number: proto.Int32(int32(shard.Number)), From: &shard.From, To: &shard.To,
+		Sweep: message.Sweep(&sw, now), Number: proto.Int32(int32(shard.Number)), From: &shard.From, To: &shard.To,
 		Mark: &shard.Mark, Window: shard.Window, Pending: shard.Pending, Source: shard.Source,
 		Done: &shard.Done, Abandoned: &shard.Abandoned, Errors: &shard.Errors, Ended: shard.Ended,
 		Again: &shard.Again,

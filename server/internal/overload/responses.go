@@ -28,6 +28,10 @@ const (
 	SmallShare = 256 << 10
 )
 
+// PageBytes limits the total size of the documents in a page of any list. A single row may
+// exceed it.
+const PageBytes = 1 << 20
+
 // Maximum numbers of streams and waiting calls that one caller may have open.
 const (
 	callerStreams = 200
