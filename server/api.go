@@ -23,6 +23,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
+	"github.com/fairlead-io/fairlead/server/internal/workers"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -31,13 +32,13 @@ import (
 type Service struct {
 	http.Handler
 	auditor *auditor
-	workers *Workers
+	workers *workers.Service
 }
 
 // New returns a service for a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
-	services.jobs.ended, services.workers.ended = node.Ended, node.Ended
+	services.jobs.ended, services.workers.Ended = node.Ended, node.Ended
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
 	services.schedules.args, services.alerts.args, services.schedules.try = options.Args, options.Args, options.TryCall
 	services.system.breakers, services.system.all = options.Breakers, store
@@ -95,7 +96,7 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 func (s *Service) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.auditor.writeSums(ctx) })
-	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Go(func() { s.workers.RepeatReleases(ctx) })
 	loops.Wait()
 	return nil
 }
@@ -139,7 +140,7 @@ type services struct {
 	system  *System
 	tokens  *Tokens
 	audit   *AuditLog
-	workers *Workers
+	workers *workers.Service
 
 	schedules *Schedules
 	calendars *Calendars
@@ -179,7 +180,7 @@ func newServices(store Store, options Options) *services {
 	schedules.permit = own.CheckSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
+		NewTokens(store), NewAuditLog(store), workers.New(store, workers.Options(options.Workers), stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), sweeps, whatIfs(own, schedules, calendars), masks,
 	}
 }

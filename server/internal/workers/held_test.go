@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 type storeWithHeldJob struct {
 	*sqlite.Store
 	held  int64
-	tries int // after which the transaction ends; zero: it stays open
+	tries int // delay before the transaction ends; zero = stays open
 }
 
 func (s *storeWithHeldJob) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
@@ -39,7 +39,7 @@ func (s *storeWithHeldJob) Settle(ctx context.Context, settlements []fairlead.Se
 func TestAWorkerHearsOfAHeldJobIfItKnowsThatAnswer(t *testing.T) {
 	store := &storeWithHeldJob{Store: sqlitetest.Open(t)}
 	defer store.Close()
-	workers := NewWorkers(store, WorkerOptions{}, nil)
+	workers := New(store, Options{}, nil)
 	ctx := t.Context()
 	joined, err := workers.JoinWorker(ctx, &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 2})
 	if err != nil {

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 )
 
 // BeatWorker extends a worker's lease and returns the jobs that the worker must stop.
-func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
+func (s *Service) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerReque
 }
 
 // awaitStop waits until the cancellation of a job of the worker may have been requested.
-func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
+func (s *Service) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
 	news, stop := s.listen(ctx, id, driver.WakeCancel)
 	defer stop()
 	timer := time.NewTimer(wait)
@@ -76,7 +76,7 @@ func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
 
 // beat performs one heartbeat of a worker. It returns the time until the next of its jobs
 // exceeds its timeout.
-func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Duration) (*fairleadv1.BeatWorkerResponse, time.Duration, error) {
+func (s *Service) beat(ctx context.Context, id fairlead.NodeID, lease time.Duration) (*fairleadv1.BeatWorkerResponse, time.Duration, error) {
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	node, err := s.roster.find(ctx, id)
@@ -159,7 +159,7 @@ func (i *inspection) stop(l *leased, reason string, cause error) {
 
 // settleOverdue ends runs that the worker has failed to end. Later reports by the worker
 // are ignored.
-func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead.Settlement) error {
+func (s *Service) settleOverdue(ctx context.Context, c *crew, overdue []fairlead.Settlement) error {
 	if len(overdue) == 0 {
 		return nil
 	}
@@ -183,7 +183,7 @@ const reportEvery = 5 * time.Second
 
 // report passes the jobs that workers have started through this server to the store. After
 // a failure, a later heartbeat tries again.
-func (s *Workers) report(ctx context.Context) {
+func (s *Service) report(ctx context.Context) {
 	s.mu.Lock()
 	due := time.Since(s.reported) >= reportEvery
 	if due {

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 
 // waiting is a call that waits for jobs.
 type waiting struct {
-	workers *Workers
+	workers *Service
 	crew    *crew
 	until   *time.Timer
 	freed   <-chan struct{} // closed when slots of the worker become free on this server
@@ -30,7 +30,7 @@ type waiting struct {
 
 // newWaiting starts to listen, if the call may wait at all. The caller must call end of the
 // result.
-func (s *Workers) newWaiting(ctx context.Context, id fairlead.NodeID, wait time.Duration) *waiting {
+func (s *Service) newWaiting(ctx context.Context, id fairlead.NodeID, wait time.Duration) *waiting {
 	w := &waiting{workers: s, crew: s.crewOf(id), end: func() {}}
 	w.freed = w.crew.whenFreed()
 	if wait <= 0 {
@@ -77,7 +77,7 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 // listen passes on the wanted wakes of a worker until stop is called. At most one pending
 // wake is retained. listen returns once it is listening, so that later wakes are not
 // missed. Listening is cheap, because all listeners of a store share one connection.
-func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
+func (s *Service) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
 	news = make(chan driver.Wake, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	begun, ended := make(chan struct{}), make(chan struct{})
@@ -107,7 +107,7 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driv
 }
 
 // hear listens for a worker until ctx ends, if possible.
-func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(driver.Wake)) {
+func (s *Service) hear(ctx context.Context, id fairlead.NodeID, wake func(driver.Wake)) {
 	if node, err := s.roster.find(ctx, id); err == nil {
 		_ = s.store.Listen(ctx, driver.ScopeOf(&node), wake)
 	}
@@ -120,7 +120,7 @@ const aliveEvery = 15 * time.Second
 var newsOf = map[driver.Wake]string{driver.WakeWork: "work", driver.WakeRoom: "room", driver.WakeCancel: "cancel"}
 
 // WatchWorker sends a hint to a worker whenever there may be something new for it.
-func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
+func (s *Service) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return err

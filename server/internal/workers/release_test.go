@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (s *settling) Settle(ctx context.Context, settlements []fairlead.Settlement
 func TestAJobThatDidNotReachItsWorkerIsReleasedAfterAFailure(t *testing.T) {
 	claimed, _, _ := claiming(t)
 	store := &settling{Store: claimed, settled: make(chan struct{}, 1)}
-	workers := NewWorkers(store, WorkerOptions{Poll: time.Millisecond}, nil)
+	workers := New(store, Options{Poll: time.Millisecond}, nil)
 	joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"large"}, Slots: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestAJobThatDidNotReachItsWorkerIsReleasedAfterAFailure(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		workers.repeatReleases(ctx)
+		workers.RepeatReleases(ctx)
 	}()
 	select {
 	case <-store.settled:

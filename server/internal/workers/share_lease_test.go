@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestManyWorkersOfOneTokenLeaseAtTheSameTime(t *testing.T) {
 func TestALargeJobWaitsForMemoryWithoutBeingHeld(t *testing.T) {
 	claimed, _, _ := claiming(t)
 	store := &settling{Store: claimed, settled: make(chan struct{}, 1)}
-	workers := NewWorkers(store, WorkerOptions{}, nil)
+	workers := New(store, Options{}, nil)
 	joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"large"}, Slots: 3})
 	if err != nil {
 		t.Fatal(err)

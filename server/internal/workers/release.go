@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // unsent releases jobs that were leased to a worker but not sent to it. If sent is set, the
 // worker may have received the first one. A failed release is repeated until it succeeds:
 // otherwise the jobs would stay leased to a live worker that does not know them.
-func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
+func (s *Service) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job, sent bool) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
 	r := release{}
@@ -86,8 +86,8 @@ func (r *releases) take() []release {
 	return taken
 }
 
-// repeatReleases repeats failed releases until ctx ends, and then one last time.
-func (s *Workers) repeatReleases(ctx context.Context) {
+// RepeatReleases repeats failed releases until ctx ends, and then one last time.
+func (s *Service) RepeatReleases(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
@@ -98,7 +98,7 @@ func (s *Workers) repeatReleases(ctx context.Context) {
 	}
 }
 
-func (s *Workers) repeatReleasesOnce(ctx context.Context) {
+func (s *Service) repeatReleasesOnce(ctx context.Context) {
 	var failed []release
 	for _, r := range s.releases.take() {
 		brief, cancel := s.brief(context.WithoutCancel(ctx))

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type part struct {
 }
 
 // shardJob returns the job of a worker that processes a shard, and the shard.
-func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, sweep.ShardArgs, error) {
+func (s *Service) shardJob(ctx context.Context, in onShard) (*fairlead.Job, sweep.ShardArgs, error) {
 	var args sweep.ShardArgs
 	held := driver.Held{ID: in.GetJob(), Fence: in.GetFence()}
 	own, err := s.ownJobs(ctx, fairlead.NodeID(in.GetId()), []*fairleadv1.RunEnd{{Id: held.ID, Fence: held.Fence}})
@@ -50,7 +50,7 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, swee
 }
 
 // readShard reads the sweep and the shard that a job processes.
-func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
+func (s *Service) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Record, sweep.Shard, error) {
 	strange := rest.InvalidField("job", fmt.Sprintf("processes shard %d of sweep %d, but the shard no longer belongs to this job", args.Shard, args.Sweep))
 	found, err := s.store.Sweeps(ctx, sweep.Filter{IDs: []int64{args.Sweep}})
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.S
 
 // partOf returns the known properties of the shard of a worker's job. Once the end of the
 // shard is known, they are cached together with the job.
-func (s *Workers) partOf(ctx context.Context, in onShard) (*fairlead.Job, part, error) {
+func (s *Service) partOf(ctx context.Context, in onShard) (*fairlead.Job, part, error) {
 	job, args, err := s.shardJob(ctx, in)
 	if err != nil {
 		return nil, part{}, err
@@ -133,7 +133,7 @@ func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 
 // LoadShard returns the shard that a job processes. If an earlier run had begun the shard,
 // and the running sweep has a BeforeRun gate, LoadShard notifies the business system.
-func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
+func (s *Service) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 }
 
 // SaveShard stores a worker's progress on a shard.
-func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
+func (s *Service) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 
 // askForShare redistributes the sweep's rate, so that a run gets the part that no other run
 // uses. The outcomes of items were already stored.
-func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
+func (s *Service) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	checkpoint.Failed, checkpoint.Redone = nil, nil
 	if err := sweep.Steer(ctx, s.store, checkpoint.Sweep); err != nil {
 		return sweep.Orders{}, err

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type leased struct {
 }
 
 // crewOf returns the crew of a worker, and creates it if necessary.
-func (s *Workers) crewOf(id fairlead.NodeID) *crew {
+func (s *Service) crewOf(id fairlead.NodeID) *crew {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -50,7 +50,7 @@ func (s *Workers) crewOf(id fairlead.NodeID) *crew {
 
 // sweep removes workers without requests for so long that they are dead, or use another
 // server. The caller must hold s.mu.
-func (s *Workers) sweep(now time.Time) {
+func (s *Service) sweep(now time.Time) {
 	if now.Sub(s.swept) < longestLease {
 		return
 	}
@@ -62,7 +62,7 @@ func (s *Workers) sweep(now time.Time) {
 	}
 }
 
-func (s *Workers) forget(id fairlead.NodeID) {
+func (s *Service) forget(id fairlead.NodeID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.crews, id)
@@ -102,7 +102,7 @@ func heldOf(job *fairlead.Job) driver.Held { return driver.Held{ID: job.ID, Fenc
 
 // running returns the leases. It reads the jobs of leases made by other servers from the
 // store first.
-func (s *Workers) running(ctx context.Context, c *crew, held []driver.Held) ([]*leased, error) {
+func (s *Service) running(ctx context.Context, c *crew, held []driver.Held) ([]*leased, error) {
 	jobs, err := paged.Bare(ctx, s.store, c.keepOnly(held))
 	if err != nil {
 		return nil, err

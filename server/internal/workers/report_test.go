@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func TestWhatWorkersStartIsReportedOnce(t *testing.T) {
 		opened := sqlitetest.Open(t)
 		defer opened.Close()
 		store := &deaf{Store: opened, isDeaf: true}
-		workers := NewWorkers(store, WorkerOptions{Lease: time.Minute}, nil)
+		workers := New(store, Options{Lease: time.Minute}, nil)
 		joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 2})
 		if err != nil {
 			t.Fatal(err)

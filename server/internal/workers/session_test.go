@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func oldSession(key []byte, id int64) string {
 func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.T) {
 	store := sqlitetest.Open(t)
 	defer store.Close()
-	workers := NewWorkers(store, WorkerOptions{}, nil)
+	workers := New(store, Options{}, nil)
 	key, err := workers.sessions.key(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // NoteItems stores a worker's log lines about items.
-func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
+func (s *Service) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 }
 
 // ListRetries returns a shard's failed items that wait for a retry.
-func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
+func (s *Service) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesReq
 }
 
 // ListShardItems returns items from the list that is stored with a shard's sweep.
-func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
+func (s *Service) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
 	ctx, cancel, err := s.enter(ctx, in)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -22,12 +22,12 @@ func (c *claims) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job
 }
 
 // claiming returns a worker on such a store, with a job that is ready.
-func claiming(t *testing.T) (*claims, *Workers, *fairleadv1.LeaseJobsRequest) {
+func claiming(t *testing.T) (*claims, *Service, *fairleadv1.LeaseJobsRequest) {
 	t.Helper()
 	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	c := &claims{Store: store, claim: store.Claim}
-	workers := NewWorkers(c, WorkerOptions{}, nil)
+	workers := New(c, Options{}, nil)
 	joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 )
 
 // SettleJobs ends runs with the results that their worker reports.
-func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
+func (s *Service) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 			return nil, err
 		}
 	}
-	s.ended(reported.endedJobs(jobs, settled)...)
+	s.Ended(reported.endedJobs(jobs, settled)...)
 	for i, at := range reported.at {
 		reported.results[at].Result, reported.results[at].State = resultOf(reported.settlements[i], settled[i])
 	}
@@ -71,7 +71,7 @@ const heldPause = 100 * time.Millisecond
 // settleHeld settles the jobs answered as held, for a worker that does not know this
 // answer. Such a worker takes a call that fails quickly for a rejection, and gives up the
 // run as failed: so the call waits as long as possible before it fails.
-func (s *Workers) settleHeld(ctx context.Context, id fairlead.NodeID, reported *report, settled []fairlead.Settled) error {
+func (s *Service) settleHeld(ctx context.Context, id fairlead.NodeID, reported *report, settled []fairlead.Settled) error {
 	for i := range settled {
 		for settled[i] == fairlead.SettledHeld {
 			select {
@@ -163,7 +163,7 @@ func wasTaken(job *fairlead.Job) bool {
 
 // settler returns the worker as it joined. A worker that has died since may still report
 // the results of its jobs: they count unless the jobs were taken back.
-func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
+func (s *Service) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
 	node, err := s.roster.find(ctx, id)
 	if errors.Is(err, fairlead.ErrLeaseLost) {
 		return fairlead.Node{ID: id}, nil
@@ -173,7 +173,7 @@ func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Nod
 
 // ownJobs returns those of the jobs whose current or last run belongs to the worker. A
 // worker cannot settle runs of others.
-func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
+func (s *Service) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
 	ids := make([]int64, len(ends))
 	for i, end := range ends {
 		ids[i] = end.GetId()
@@ -342,7 +342,7 @@ func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result,
 }
 
 // SaveProgress stores the progress that a worker reports for a running job.
-func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
+func (s *Service) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 )
 
 // LeaseJobs leases jobs to a worker. If no jobs are ready, it waits.
-func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
+func (s *Service) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func messagesOf(jobs []*fairlead.Job) (out []*fairleadv1.Job) {
 // must release the returned share. While the size of the jobs is unknown, leaseWithin
 // reserves little memory, because many workers may use the same token. If that is too
 // little, it releases the jobs and leases again once there is memory for large jobs.
-func (s *Workers) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *overload.Reservation, err error) {
+func (s *Service) leaseWithin(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, share *overload.Reservation, err error) {
 	for {
 		if share, err = overload.Reserve(ctx, c.share()); err != nil {
 			return nil, false, nil, err
@@ -117,7 +117,7 @@ func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, erro
 
 // StreamJobs leases jobs to a worker whenever the worker has free slots. The stream ends
 // when the worker disconnects or loses its lease, or the program shuts down.
-func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
+func (s *Service) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
 	ctx, err := s.sessions.enter(ctx, in)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 }
 
 // leaseAndSend leases jobs and sends them one by one.
-func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.LeaseJobsRequest, send func(*fairleadv1.Job) error) error {
+func (s *Service) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.LeaseJobsRequest, send func(*fairleadv1.Job) error) error {
 	jobs, _, share, err := s.leaseWithin(ctx, c, ask)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *Workers) leaseAndSend(ctx context.Context, c *crew, ask *fairleadv1.Lea
 }
 
 // lease claims jobs for the free slots of a worker.
-func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
+func (s *Service) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
 	c.leasing.Lock()
 	defer c.leasing.Unlock()
 	if ctx.Err() != nil { // disconnected while another call had its turn
@@ -199,7 +199,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 
 // claimWhole claims jobs with documents that fit into a response. It releases the others,
 // and claims fewer jobs next time. The caller must hold c.leasing.
-func (s *Workers) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
+func (s *Service) claimWhole(ctx context.Context, c *crew, ask driver.Claim) ([]*fairlead.Job, error) {
 	if ask.Bytes = overload.PageBytes; c.few > 0 {
 		ask.Max = min(ask.Max, c.few)
 	}
@@ -261,7 +261,7 @@ func among(wanted, served []string) []string {
 // leaseSuspect claims a job that may have killed its node, unless the worker already has
 // one. It does not search on every call, except if the call requests only suspects, because
 // suspects are rare.
-func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, held []driver.Held, only bool) ([]*fairlead.Job, error) {
+func (s *Service) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, held []driver.Held, only bool) ([]*fairlead.Job, error) {
 	if !c.looksForSuspects(s.options.Poll) && !only {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestIdleLeasesTakeNoMemory(t *testing.T) {
 		if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
 			t.Fatal(err)
 		}
-		workers := NewWorkers(store, WorkerOptions{Lease: patience.Limit}, nil)
+		workers := New(store, Options{Lease: patience.Limit}, nil)
 		joined, err := workers.JoinWorker(t.Context(), &fairleadv1.JoinWorkerRequest{Kinds: []string{"k"}, Slots: 3})
 		if err != nil {
 			t.Fatal(err)

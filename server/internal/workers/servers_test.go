@@ -1,4 +1,4 @@
-package server
+package workers
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ import (
 func TestAWorkerMayCallAnotherServerEachTime(t *testing.T) {
 	store := sqlitetest.Open(t)
 	defer store.Close()
-	another := func() *Workers { return NewWorkers(store, WorkerOptions{Grace: time.Hour}, nil) }
+	another := func() *Service { return New(store, Options{Grace: time.Hour}, nil) }
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
