@@ -21,7 +21,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/pipeline"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/server/internal/workers"
 	"github.com/fairlead-io/fairlead/tracing"
@@ -31,7 +34,7 @@ import (
 // gRPC-Web and Connect, the API documentation, health checks and metrics.
 type Service struct {
 	http.Handler
-	auditor *auditor
+	auditor *audit.Recorder
 	workers *workers.Service
 }
 
@@ -48,10 +51,10 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	auditor := &auditor{registrar: store, log: options.Log, sums: newSums()}
-	services.masks.audit, auditor.before = auditor.write, services.masks.before(services.before())
-	endpoints = services.masks.around(endpoints)
-	desk := &desk{audit: auditor}
+	auditor := audit.New(store, options.Log)
+	services.masks.Audit, auditor.Before = auditor.Write, services.masks.Before(services.before())
+	endpoints = services.masks.Around(endpoints)
+	requestPipeline := &pipeline.Pipeline{Audit: auditor}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
 		byName[rpc.Procedure(endpoint.Method)] = endpoint
@@ -59,15 +62,15 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
 	requests, responses := overload.NewRequestMemory(), overload.NewResponseMemory()
-	registerRPC(mux, guard, checking{log: options.Log, desk: desk, requests: requests, responses: responses, endpoints: byName}, endpoints)
-	routes, err := rest.Routes(around(desk, endpoints))
+	pipeline.Register(mux, guard, pipeline.RPC{Log: options.Log, Pipeline: requestPipeline, Requests: requests, Responses: responses, Endpoints: byName}, endpoints)
+	routes, err := rest.Routes(around(requestPipeline, endpoints))
 	if err != nil {
 		return nil, err
 	}
-	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
+	api := &rest.Server{Routes: routes, Log: options.Log, Admit: pipeline.Admit}
 	mux.Handle("/api/", guard(responses.Handler(requests.Handler(rest.MaxBody, api.Handler()))))
-	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	callbacks := requests.Handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
+	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, pipeline: requestPipeline, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
+	callbacks := requests.Handler(callbackBody, newCallbacks(store, node.Ended, auditor.Sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, callbacks)
 	mux.Handle("PUT "+openapi.CallbackPath, callbacks)
 	registerDocs(mux, routes, options.Version)
@@ -78,16 +81,16 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", requests.Forms(rest.MaxBody, codedBodies(console)))
+		mux.Handle("/", requests.Forms(rest.MaxBody, pipeline.CodedBodies(console)))
 	}
 	return &Service{Handler: overload.WithDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
-// around returns endpoints whose calls pass through the desk.
-func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
+// around returns endpoints whose calls pass through the pipeline.
+func around(through *pipeline.Pipeline, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	guarded := make([]*rest.Endpoint, len(endpoints))
 	for i, endpoint := range endpoints {
-		guarded[i] = desk.around(endpoint)
+		guarded[i] = through.Around(endpoint)
 	}
 	return guarded
 }
@@ -95,7 +98,7 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 // Run performs the service's background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
-	loops.Go(func() { s.auditor.writeSums(ctx) })
+	loops.Go(func() { s.auditor.WriteSums(ctx) })
 	loops.Go(func() { s.workers.RepeatReleases(ctx) })
 	loops.Wait()
 	return nil
@@ -157,7 +160,7 @@ type services struct {
 	sweeps *Sweeps
 	whatIf *WhatIfs
 
-	masks *masks
+	masks *masks.Masks
 }
 
 func newServices(store Store, options Options) *services {
@@ -170,7 +173,7 @@ func newServices(store Store, options Options) *services {
 	})
 	batches := NewBatches(scope.WithKinds(own), options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
-	masks := &masks{store: store}
+	masks := masks.New(store)
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
 	sweeps := NewSweeps(scope.WithKinds(own), stopping)

@@ -19,14 +19,16 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
+	"github.com/fairlead-io/fairlead/server/internal/pipeline"
 )
 
 // uploads handles batches of any size with one task per line. It stores tasks as they
 // arrive, with at most a few thousand in memory, and reads only a few uploads at once.
 type uploads struct {
 	batches  *Batches
-	masks    *masks
-	desk     *desk
+	masks    *masks.Masks
+	pipeline *pipeline.Pipeline
 	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
 	queue    uploadQueue
@@ -40,7 +42,7 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Message, error) {
 	ctx := r.Context()
-	if err := admit(ctx, u.endpoint); err != nil {
+	if err := pipeline.Admit(ctx, u.endpoint); err != nil {
 		return nil, err // before reading the body
 	}
 	query := r.URL.Query()
@@ -76,18 +78,18 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 		return nil, err
 	}
 	if dry { // a dry run needs no audit log entry
-		return endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+		return pipeline.WhileValid(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 			return u.rehearse(ctx, above, lines)
 		})(ctx, above)
 	}
 	// An upload may take long. No task is stored after the caller's credential has become
 	// invalid.
-	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+	return u.pipeline.Call(ctx, u.endpoint, above, pipeline.WhileValid(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		batch, err := u.store(ctx, above, lines)
 		if err != nil {
 			return nil, err
 		}
-		if err := u.masks.hide(ctx, batch); err != nil {
+		if err := u.masks.Hide(ctx, batch); err != nil {
 			return nil, err
 		}
 		return batch, nil

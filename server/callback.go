@@ -13,8 +13,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/pipeline"
 )
 
 const (
@@ -29,14 +31,14 @@ type callbacks struct {
 	store    Store
 	log      *slog.Logger
 	failures *authn.Failures
-	sums     *sums                       // counts refused tokens
+	sums     *audit.Sums                 // counts refused tokens
 	ended    func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 
 	mu  sync.Mutex
 	key []byte // read once; it never changes
 }
 
-func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *sums, log *slog.Logger) *callbacks {
+func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *audit.Sums, log *slog.Logger) *callbacks {
 	return &callbacks{store: store, log: log, failures: authn.NewFailures(), sums: refusals, ended: ended}
 }
 
@@ -48,12 +50,12 @@ func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()
 	reply, err := c.take(ctx, w, r)
-	err = slow(r.Context(), err)
+	err = pipeline.Unavailable(r.Context(), err)
 	if err != nil {
 		if errors.Is(err, errCallbackToken) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if !refused(err) && r.Context().Err() == nil {
+		if !audit.Refused(err) && r.Context().Err() == nil {
 			c.log.Error("callback failed", "path", r.URL.Path, "error", err)
 		}
 		rest.Refuse(w, err)
@@ -119,7 +121,7 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, er
 	if own, _ := c.failures.Spend(from); !own {
 		err = caller.ErrTooManyUnknown
 	}
-	c.sums.refused(from, "Callback", "unknown token")
+	c.sums.Refused(from, "Callback", "unknown token")
 	return run, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
 )
 
 // keyless is a store that has lost its secrets.
@@ -27,7 +28,7 @@ func TestACallbackThatFailsHereIsLoggedAndOneThatIsRefusedIsNot(t *testing.T) {
 	}{"Bearer any": {500, true}, "": {401, false}} {
 		var log bytes.Buffer
 		mux := http.NewServeMux()
-		mux.Handle("POST /callbacks/{job}", newCallbacks(keyless{}, func(...*fairlead.Job) {}, newSums(), slog.New(slog.NewTextHandler(&log, nil))))
+		mux.Handle("POST /callbacks/{job}", newCallbacks(keyless{}, func(...*fairlead.Job) {}, audit.NewSums(), slog.New(slog.NewTextHandler(&log, nil))))
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/callbacks/7", strings.NewReader(`{}`))
 		request.Header.Set("Authorization", token)
 		answer := httptest.NewRecorder()

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -35,7 +36,7 @@ type Jobs struct {
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
 	kinds     *fairlead.Mux // kinds handled in this process; nil = unknown
-	masks     *masks        // nil = nothing is confidential
+	masks     *masks.Masks  // nil = nothing is confidential
 	stopping  <-chan struct{}
 	ended     func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 }
@@ -151,7 +152,7 @@ func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if err := s.masks.hideAttempts(ctx, job, attempts); err != nil {
+	if err := s.masks.HideAttempts(ctx, job, attempts); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.ListAttemptsResponse{Items: items(attempts, attemptTo)}, nil

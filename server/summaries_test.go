@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/schedule"
-	"github.com/fairlead-io/fairlead/server/internal/authn"
 )
 
 func TestRunsAreSummedUpByHowTheyEnded(t *testing.T) {
@@ -98,23 +97,6 @@ func TestAnObjectMayBeGivenAsItsText(t *testing.T) {
 		if (err != nil) != (want == "refused") || err == nil && (string(got) != want || (got == nil) != (want == "")) {
 			t.Errorf("%s is opened as %s, %v", raw, got, err)
 		}
-	}
-}
-
-// An attacker can have any number of addresses, but the audit log must stay small.
-func TestRefusalsOfVeryManyAddressesAreOneSum(t *testing.T) {
-	s := newSums()
-	for i := range authn.MaxAddresses + 5 {
-		s.refused(fmt.Sprint(i), "Callback", "unknown token")
-	}
-	if n := len(s.sum); n != authn.MaxAddresses+1 {
-		t.Errorf("there are %d sums", n)
-	}
-	if sum := s.sum[summedCall{action: "Callback", refusal: "unknown token"}]; sum == nil || sum.Requests != 5 {
-		t.Errorf("those of the others are %+v", sum)
-	}
-	if entries := s.take(); len(entries) != authn.MaxAddresses+1 || len(s.take()) != 0 {
-		t.Errorf("%d are written down", len(entries))
 	}
 }
 

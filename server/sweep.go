@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -32,7 +33,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
-	masks     *masks        // confidential fields; nil = none
+	masks     *masks.Masks  // confidential fields; nil = none
 }
 
 // NewSweeps returns a SweepService backed by store. When stopping is closed, all watches

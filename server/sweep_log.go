@@ -51,7 +51,7 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 		return nil, err
 	}
 	lines, next := page(lines, size, func(line sweep.Log) int64 { return line.ID })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 		return nil, err
 	}
 	failed, next := page(failed, size, func(item sweep.FailedItem) int64 { return item.Index + 1 })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 		return nil, err
 	}
 	events, next := page(events, size, func(event sweep.Event) int64 { return event.ID })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}

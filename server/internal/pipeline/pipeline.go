@@ -1,4 +1,6 @@
-package server
+// Package pipeline processes the requests of all protocols alike: it checks permissions, records
+// changes and converts errors.
+package pipeline
 
 import (
 	"context"
@@ -13,28 +15,29 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
-// desk processes every request, whatever its protocol: it checks whether the caller is
+// Pipeline processes every request, whatever its protocol: it checks whether the caller is
 // allowed to make the request, and records it in the audit log.
-type desk struct {
-	audit *auditor
+type Pipeline struct {
+	Audit *audit.Recorder
 }
 
-// around returns an endpoint whose requests pass through the desk.
-func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
+// Around returns an endpoint whose requests pass through the pipeline.
+func (d *Pipeline) Around(endpoint *rest.Endpoint) *rest.Endpoint {
 	guarded := *endpoint
 	if endpoint.Call != nil {
 		guarded.Call = func(ctx context.Context, request proto.Message) (proto.Message, error) {
-			return d.call(ctx, endpoint, request, endpoint.Call)
+			return d.Call(ctx, endpoint, request, endpoint.Call)
 		}
 	}
 	if endpoint.Stream != nil {
 		guarded.Stream = func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
-			if err := admit(ctx, endpoint); err != nil {
+			if err := Admit(ctx, endpoint); err != nil {
 				return err
 			}
 			closed, err := overload.OpenStream(ctx)
@@ -43,7 +46,7 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 			}
 			defer closed()
 			lasting, ended := authn.WhileValid(ctx)
-			return slow(ctx, ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
+			return Unavailable(ctx, ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
 				if err := authn.StillValid(lasting); err != nil {
 					return err
 				}
@@ -54,9 +57,9 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 	return &guarded
 }
 
-// call processes a request.
-func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
-	if err := admit(ctx, endpoint); err != nil {
+// Call processes a request.
+func (d *Pipeline) Call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
+	if err := Admit(ctx, endpoint); err != nil {
 		return nil, err
 	}
 	if err := authn.CheckAgain(ctx); err != nil {
@@ -73,19 +76,19 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 			return nil, err
 		}
 		defer closed()
-		next = endingWithBelief(next)
+		next = WhileValid(next)
 	}
 	answer, err := overload.WithMemory(ctx, endpoint, func() (proto.Message, error) {
-		if logged(endpoint) && !rehearses(request) {
-			return d.audit.around(ctx, endpoint, request, next)
+		if audit.Logged(endpoint) && !audit.IsDryRun(request) {
+			return d.Audit.Around(ctx, endpoint, request, next)
 		}
 		return next(ctx, request)
 	})
-	return answer, slow(ctx, err)
+	return answer, Unavailable(ctx, err)
 }
 
-// endingWithBelief returns a call that ends when the caller's credential becomes invalid.
-func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, error)) func(context.Context, proto.Message) (proto.Message, error) {
+// WhileValid returns a call that ends when the caller's credential becomes invalid.
+func WhileValid(next func(context.Context, proto.Message) (proto.Message, error)) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(ctx context.Context, request proto.Message) (proto.Message, error) {
 		lasting, ended := authn.WhileValid(ctx)
 		answer, err := next(lasting, request)
@@ -96,17 +99,17 @@ func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, 
 	}
 }
 
-// slow converts a timeout of the database to ErrUnavailable, if the caller itself would
+// Unavailable converts a timeout of the database to ErrUnavailable, if the caller itself would
 // have waited longer.
-func slow(ctx context.Context, err error) error {
+func Unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
 }
 
-// admit checks whether the caller may use an endpoint.
-func admit(ctx context.Context, endpoint *rest.Endpoint) error {
+// Admit checks whether the caller may use an endpoint.
+func Admit(ctx context.Context, endpoint *rest.Endpoint) error {
 	c := caller.Of(ctx)
 	if c.Refusal != nil {
 		return c.Refusal

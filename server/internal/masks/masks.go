@@ -1,4 +1,5 @@
-package server
+// Package masks replaces confidential values in responses.
+package masks
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
@@ -20,21 +22,24 @@ import (
 // masksFresh is how long the list of confidential fields is cached.
 const masksFresh = time.Second
 
-// masks replaces confidential values by "***" in responses. The responses of all methods
+// Masks replaces confidential values by "***" in responses. The responses of all methods
 // pass through it, for every protocol, so that no method can forget it. The services behind
 // it use the stored values. Workers get the stored values because they need them to run
 // jobs.
-type masks struct {
+type Masks struct {
 	store fairlead.Confider
-	audit func(ctx context.Context, entries ...access.Entry)
+	Audit func(ctx context.Context, entries ...access.Entry)
 
 	mu     sync.Mutex
 	fields fairlead.Confidential
 	readAt time.Time
 }
 
+// New returns masks for the confidential fields that are stored.
+func New(store fairlead.Confider) *Masks { return &Masks{store: store} }
+
 // known returns the confidential fields. If they cannot be determined, requests fail.
-func (m *masks) known(ctx context.Context) (fairlead.Confidential, error) {
+func (m *Masks) known(ctx context.Context) (fairlead.Confidential, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if age := time.Since(m.readAt); m.fields != nil && age >= 0 && age < masksFresh {
@@ -48,15 +53,15 @@ func (m *masks) known(ctx context.Context) (fairlead.Confidential, error) {
 	return fields, nil
 }
 
-// forget clears the cached list of confidential fields.
-func (m *masks) forget() {
+// Forget clears the cached list of confidential fields.
+func (m *Masks) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fields = nil
 }
 
-// around returns endpoints whose responses pass through the masks.
-func (m *masks) around(endpoints []*rest.Endpoint) []*rest.Endpoint {
+// Around returns endpoints whose responses pass through the masks.
+func (m *Masks) Around(endpoints []*rest.Endpoint) []*rest.Endpoint {
 	masked := make([]*rest.Endpoint, len(endpoints))
 	for i, endpoint := range endpoints {
 		masked[i] = m.endpoint(endpoint)
@@ -64,7 +69,7 @@ func (m *masks) around(endpoints []*rest.Endpoint) []*rest.Endpoint {
 	return masked
 }
 
-func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
+func (m *Masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
 	if endpoint.Method.Parent().Name() == "WorkerService" {
 		return endpoint
 	}
@@ -83,7 +88,7 @@ func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
 				return err
 			}
 			return endpoint.Stream(ctx, request, func(answer proto.Message) error {
-				if err := m.hide(ctx, answer); err != nil {
+				if err := m.Hide(ctx, answer); err != nil {
 					return err
 				}
 				return send(answer)
@@ -94,7 +99,7 @@ func (m *masks) endpoint(endpoint *rest.Endpoint) *rest.Endpoint {
 }
 
 // call answers one request.
-func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message) (proto.Message, error) {
+func (m *Masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto.Message) (proto.Message, error) {
 	if asked, ok := request.(*fairleadv1.GetJobRequest); ok && asked.GetReveal() && endpoint.Method.Name() == "GetJob" {
 		return m.reveal(ctx, endpoint, asked)
 	}
@@ -105,7 +110,7 @@ func (m *masks) call(ctx context.Context, endpoint *rest.Endpoint, request proto
 	if err != nil {
 		return nil, err
 	}
-	if err := m.hide(ctx, answer); err != nil {
+	if err := m.Hide(ctx, answer); err != nil {
 		return nil, err
 	}
 	return answer, nil
@@ -121,7 +126,7 @@ func unrevealing(request proto.Message) error {
 
 // reveal returns a job with its confidential values to a caller with permission to see
 // them. It records the access in the audit log before it returns the job.
-func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fairleadv1.GetJobRequest) (proto.Message, error) {
+func (m *Masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fairleadv1.GetJobRequest) (proto.Message, error) {
 	if role := caller.Of(ctx).Identity.Role; !role.May(access.RoleAdmin) {
 		return nil, caller.ErrRole(role, access.RoleAdmin)
 	}
@@ -129,22 +134,22 @@ func (m *masks) reveal(ctx context.Context, endpoint *rest.Endpoint, request *fa
 	if err != nil {
 		return nil, err
 	}
-	entry := newEntry(ctx, endpoint)
-	entry.Action, entry.Subject, entry.Tenant = "RevealJob", subjectOf(endpoint, request), tenantIn(answer)
-	m.audit(ctx, entry)
+	entry := audit.NewEntry(ctx, endpoint)
+	entry.Action, entry.Subject, entry.Tenant = "RevealJob", audit.SubjectOf(endpoint, request), audit.TenantIn(answer)
+	m.Audit(ctx, entry)
 	return answer, nil
 }
 
-// before returns functions that read the objects about to be changed for the audit log,
+// Before returns functions that read the objects about to be changed for the audit log,
 // masked.
-func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error)) map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
+func (m *Masks) Before(reads map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error)) map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
 	for service, read := range reads {
 		reads[service] = func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			found, err := read(ctx, request)
 			if err != nil || found == nil || !found.ProtoReflect().IsValid() {
 				return nil, err
 			}
-			if err := m.hide(ctx, found); err != nil {
+			if err := m.Hide(ctx, found); err != nil {
 				return nil, err
 			}
 			return found, nil
@@ -153,8 +158,8 @@ func (m *masks) before(reads map[protoreflect.Name]func(context.Context, proto.M
 	return reads
 }
 
-// hide masks a message that only the caller has.
-func (m *masks) hide(ctx context.Context, message proto.Message) error {
+// Hide masks a message that only the caller has.
+func (m *Masks) Hide(ctx context.Context, message proto.Message) error {
 	if message == nil {
 		return nil
 	}
@@ -166,9 +171,9 @@ func (m *masks) hide(ctx context.Context, message proto.Message) error {
 	return nil
 }
 
-// hideAttempts masks confidential values of a job in the errors of its attempts, which do
+// HideAttempts masks confidential values of a job in the errors of its attempts, which do
 // not name the job.
-func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []fairlead.Attempt) error {
+func (m *Masks) HideAttempts(ctx context.Context, job *fairlead.Job, attempts []fairlead.Attempt) error {
 	if m == nil {
 		return nil
 	}
@@ -183,8 +188,8 @@ func (m *masks) hideAttempts(ctx context.Context, job *fairlead.Job, attempts []
 	return nil
 }
 
-// ofSweep returns the confidential values of a sweep, to mask them in errors, log lines and notes.
-func (m *masks) ofSweep(ctx context.Context, s *sweep.Sweep) (mask.Values, error) {
+// OfSweep returns the confidential values of a sweep, to mask them in errors, log lines and notes.
+func (m *Masks) OfSweep(ctx context.Context, s *sweep.Sweep) (mask.Values, error) {
 	if m == nil {
 		return mask.Values{}, nil
 	}

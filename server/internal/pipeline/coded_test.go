@@ -1,4 +1,4 @@
-package server
+package pipeline
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func TestEachErrorHasItsCode(t *testing.T) {
 		{why(errors.New("oh")), connect.CodeInternal, false, true},
 	} {
 		var log bytes.Buffer
-		coded := checking{log: slog.New(slog.NewTextHandler(&log, nil))}.coded(connect.Spec{Procedure: "/x/Y"}, c.err)
+		coded := RPC{Log: slog.New(slog.NewTextHandler(&log, nil))}.coded(connect.Spec{Procedure: "/x/Y"}, c.err)
 		isTold, isLogged := strings.Contains(coded.Error(), "disk on fire"), strings.Contains(log.String(), "disk on fire")
 		if connect.CodeOf(coded) != c.want || isTold != c.isTold || isLogged != c.isLogged {
 			t.Errorf("%v: it is %v, and logged is %q", c.err, coded, log.String())
@@ -53,7 +53,7 @@ func TestEachErrorHasItsCode(t *testing.T) {
 			t.Errorf("%v: its details are %v", c.err, own.Details())
 		}
 	}
-	if err := (checking{}).coded(connect.Spec{}, nil); err != nil {
+	if err := (RPC{}).coded(connect.Spec{}, nil); err != nil {
 		t.Errorf("what went well is %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-package server
+// Package audit records what callers change.
+package audit
 
 import (
 	"context"
@@ -21,48 +22,53 @@ import (
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
-// auditor records the actions of callers in the audit log.
-type auditor struct {
+// Recorder records the actions of callers in the audit log.
+type Recorder struct {
 	registrar access.Store
 	log       *slog.Logger
-	before    map[protoreflect.Name]func(ctx context.Context, request proto.Message) (proto.Message, error) // by service
-	sums      *sums
+	Before    map[protoreflect.Name]func(ctx context.Context, request proto.Message) (proto.Message, error) // by service
+	Sums      *Sums
+}
+
+// New returns an auditor that stores its entries with the registrar.
+func New(registrar access.Store, log *slog.Logger) *Recorder {
+	return &Recorder{registrar: registrar, log: log, Sums: NewSums()}
 }
 
 // auditPatience is the timeout for writing to the audit log.
 const auditPatience = 5 * time.Second
 
-// logged reports whether calls of an endpoint belong in the audit log.
-func logged(endpoint *rest.Endpoint) bool {
+// Logged reports whether calls of an endpoint belong in the audit log.
+func Logged(endpoint *rest.Endpoint) bool {
 	rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	reads := annotated && rule.GetGet() != ""
 	return !reads && !endpoint.Access.GetUnlogged()
 }
 
-// rehearses reports whether a request is a dry run, which changes nothing.
-func rehearses(request proto.Message) bool {
+// IsDryRun reports whether a request is a dry run, which changes nothing.
+func IsDryRun(request proto.Message) bool {
 	asked, can := request.(interface{ GetDryRun() bool })
 	return can && asked.GetDryRun()
 }
 
-// around performs a call and records it. It does not record refused calls, because they
+// Around performs a call and records it. It does not record refused calls, because they
 // changed nothing.
-func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
+func (a *Recorder) Around(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
 	if endpoint.Access.GetSummed() {
 		answer, err := next(ctx, request)
 		if err == nil {
-			a.sums.add(ctx, endpoint, answer)
+			a.Sums.add(ctx, endpoint, answer)
 		}
 		return answer, err
 	}
-	entry := newEntry(ctx, endpoint)
-	entry.Subject = subjectOf(endpoint, request)
+	entry := NewEntry(ctx, endpoint)
+	entry.Subject = SubjectOf(endpoint, request)
 	var before proto.Message
-	if read := a.before[endpoint.Method.Parent().Name()]; read != nil {
+	if read := a.Before[endpoint.Method.Parent().Name()]; read != nil {
 		before, _ = read(ctx, request) // left out if it cannot be read
 	}
 	answer, err := next(ctx, request)
-	if refused(err) {
+	if Refused(err) {
 		return answer, err
 	}
 	after := answer
@@ -73,18 +79,18 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 		entry.Error = "it is unknown whether this happened"
 	}
 	entry.Before, entry.After = shown(before), shown(after)
-	entry.Tenant = tenantIn(after, before, request)
-	a.write(ctx, entry)
+	entry.Tenant = TenantIn(after, before, request)
+	a.Write(ctx, entry)
 	return answer, err
 }
 
-func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
+func NewEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	c := caller.Of(ctx)
 	return access.Entry{Actor: c.Identity.Name, Role: c.Identity.Role, From: c.From, Action: string(endpoint.Method.Name())}
 }
 
-// write stores entries. The caller gets its answer even if the entries cannot be written.
-func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
+// Write stores entries. The caller gets its answer even if the entries cannot be written.
+func (a *Recorder) Write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {
@@ -94,8 +100,8 @@ func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	}
 }
 
-// refused reports whether an error means that nothing was changed.
-func refused(err error) bool {
+// Refused reports whether an error means that nothing was changed.
+func Refused(err error) bool {
 	for _, known := range []error{fairlead.ErrInvalid, fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, known) {
 			return true
@@ -105,8 +111,8 @@ func refused(err error) bool {
 	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // the gate did not respond
 }
 
-// subjectOf returns the object of a request, such as "queue:mail".
-func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
+// SubjectOf returns the object of a request, such as "queue:mail".
+func SubjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	noun := strings.ToLower(strings.TrimSuffix(string(endpoint.Method.Parent().Name()), "Service"))
 	message := request.ProtoReflect()
 	for _, name := range []protoreflect.Name{"ref", "id", "name", "scope"} {
@@ -122,8 +128,8 @@ func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	return noun
 }
 
-// tenantIn returns the tenant named by the first of the messages that names one.
-func tenantIn(messages ...proto.Message) string {
+// TenantIn returns the tenant named by the first of the messages that names one.
+func TenantIn(messages ...proto.Message) string {
 	for _, message := range messages {
 		switch m := message.(type) {
 		case *fairleadv1.Tenant:

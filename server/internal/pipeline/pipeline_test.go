@@ -1,4 +1,4 @@
-package server
+package pipeline
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func TestNothingIsSentToACallerThatIsNotBelievedAnyMore(t *testing.T) {
 		}}
 		sent := 0
 		var refusal error
-		endpoint := (&desk{}).around(watchJobs(func(_ context.Context, send func(proto.Message) error) error {
+		endpoint := (&Pipeline{}).Around(watchJobs(func(_ context.Context, send func(proto.Message) error) error {
 			time.Sleep(5 * time.Second)
 			if err := send(&fairleadv1.Job{}); err != nil {
 				t.Errorf("while it is believed: %v", err)
@@ -80,7 +80,7 @@ func TestADatabaseThatIsTooSlowIsUnavailable(t *testing.T) {
 		"unavailable, which says enough": {t.Context(), fmt.Errorf("%w: %w", fairlead.ErrUnavailable, context.DeadlineExceeded), true},
 		"nothing":                        {t.Context(), nil, false},
 	} {
-		err := slow(c.ctx, c.err)
+		err := Unavailable(c.ctx, c.err)
 		if errors.Is(err, fairlead.ErrUnavailable) != c.wantUnavailable || (err == nil) != (c.err == nil) {
 			t.Errorf("%s: it is %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package server
+package masks
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package server
+package pipeline
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
-// registerRPC serves the methods of the schema by name.
-func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking, endpoints []*rest.Endpoint) {
+// Register serves the methods of the schema by name.
+func Register(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking RPC, endpoints []*rest.Endpoint) {
 	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithConditionalHandlerOptions(readBounds), connect.WithCodec(binaryCodec{}), boundedGzip())
 	strict := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
 	services := map[protoreflect.FullName]methods{}
@@ -38,7 +38,7 @@ func registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, chec
 		services[service][rpc.Procedure(endpoint.Method)] = rpcHandler(endpoint, options)
 	}
 	for service, methods := range services {
-		mux.Handle("/"+string(service)+"/", guard(checking.responses.Handler(checking.admitted(methods))))
+		mux.Handle("/"+string(service)+"/", guard(checking.Responses.Handler(checking.admitted(methods))))
 	}
 }
 
@@ -79,14 +79,14 @@ func headersFirst(next stream) stream {
 	}
 }
 
-// checking passes requests through the desk, validates them before they reach their
+// RPC passes requests through the pipeline, validates them before they reach their
 // service, and converts errors to gRPC codes.
-type checking struct {
-	log       *slog.Logger
-	desk      *desk
-	requests  *overload.RequestMemory
-	responses *overload.ResponseMemory
-	endpoints map[string]*rest.Endpoint // by path
+type RPC struct {
+	Log       *slog.Logger
+	Pipeline  *Pipeline
+	Requests  *overload.RequestMemory
+	Responses *overload.ResponseMemory
+	Endpoints map[string]*rest.Endpoint // by path
 }
 
 // Maximum sizes of requests in bytes. The request for a stream stays in memory as long as
@@ -105,17 +105,17 @@ func readBounds(method connect.Spec) []connect.HandlerOption {
 
 // admitted rejects callers based on the path and the headers of the request, before it
 // reads the body, and limits the size of other bodies.
-func (c checking) admitted(next http.Handler) http.Handler {
+func (c RPC) admitted(next http.Handler) http.Handler {
 	refuse := connect.NewErrorWriter()
-	unary := c.requests.Handler(rest.MaxBody+maxEnvelope, codedBodies(next))
-	stream := http.MaxBytesHandler(codedBodies(next), maxStreamRequest+maxEnvelope)
+	unary := c.Requests.Handler(rest.MaxBody+maxEnvelope, CodedBodies(next))
+	stream := http.MaxBytesHandler(CodedBodies(next), maxStreamRequest+maxEnvelope)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		endpoint, known := c.endpoints[r.URL.Path]
+		endpoint, known := c.Endpoints[r.URL.Path]
 		if !known {
 			http.NotFound(w, r)
 			return
 		}
-		if err := admit(r.Context(), endpoint); err != nil {
+		if err := Admit(r.Context(), endpoint); err != nil {
 			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // the caller may have disconnected
 			return
 		}
@@ -127,8 +127,8 @@ func (c checking) admitted(next http.Handler) http.Handler {
 	})
 }
 
-// codedBodies adds gRPC codes to errors that prevent reading a body.
-func codedBodies(next http.Handler) http.Handler {
+// CodedBodies adds gRPC codes to errors that prevent reading a body.
+func CodedBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
 		own.Body = codedBody{r.Body}
@@ -151,9 +151,9 @@ func (b codedBody) Read(p []byte) (int, error) {
 }
 
 // WrapUnary implements connect.Interceptor.
-func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (c RPC) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		endpoint, known := c.endpoints[request.Spec().Procedure]
+		endpoint, known := c.Endpoints[request.Spec().Procedure]
 		message := rpc.Message(request.Any())
 		if !known || message == nil {
 			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("unknown method"))
@@ -162,7 +162,7 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			return nil, c.coded(request.Spec(), err)
 		}
 		var response connect.AnyResponse
-		_, err := c.desk.call(ctx, endpoint, message, func(ctx context.Context, _ proto.Message) (answer proto.Message, err error) {
+		_, err := c.Pipeline.Call(ctx, endpoint, message, func(ctx context.Context, _ proto.Message) (answer proto.Message, err error) {
 			if response, err = next(ctx, request); err != nil {
 				return nil, err
 			}
@@ -173,18 +173,18 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // WrapStreamingClient implements connect.Interceptor.
-func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+func (RPC) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
 // WrapStreamingHandler implements connect.Interceptor.
-func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (c RPC) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
-		endpoint, known := c.endpoints[conn.Spec().Procedure]
+		endpoint, known := c.Endpoints[conn.Spec().Procedure]
 		if !known {
 			return connect.NewError(connect.CodeUnimplemented, errors.New("unknown method"))
 		}
-		if err := admit(ctx, endpoint); err != nil {
+		if err := Admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)
 		}
 		closed, err := overload.OpenStream(ctx)
@@ -193,7 +193,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 		}
 		defer closed()
 		lasting, ended := authn.WhileValid(ctx)
-		return c.coded(conn.Spec(), slow(ctx, ended(next(lasting, checkedConn{conn, lasting}))))
+		return c.coded(conn.Spec(), Unavailable(ctx, ended(next(lasting, checkedConn{conn, lasting}))))
 	}
 }
 
@@ -245,7 +245,7 @@ var ownCodes = map[int]connect.Code{
 
 // coded adds the gRPC code to an error. Callers get no details of internal errors, which
 // are only logged.
-func (c checking) coded(method connect.Spec, err error) error {
+func (c RPC) coded(method connect.Spec, err error) error {
 	var done *connect.Error
 	if err == nil || errors.As(err, &done) {
 		return err
@@ -256,7 +256,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 		}
 	}
 	if errors.Is(err, fairlead.ErrUnavailable) {
-		c.log.Error("request failed", "method", method.Procedure, "error", err)
+		c.Log.Error("request failed", "method", method.Procedure, "error", err)
 		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // without the database's message
 	}
 	var own *rest.Error
@@ -269,7 +269,7 @@ func (c checking) coded(method connect.Spec, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return connect.NewError(connect.CodeDeadlineExceeded, err)
 	}
-	c.log.Error("request failed", "method", method.Procedure, "error", err)
+	c.Log.Error("request failed", "method", method.Procedure, "error", err)
 	return connect.NewError(connect.CodeInternal, errors.New("internal error; see the server log"))
 }
 

@@ -1,4 +1,4 @@
-package server
+package audit
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // it has not written.
 const sumEvery = 10 * time.Second
 
-// sums counts actions that are too frequent to be recorded individually.
-type sums struct {
+// Sums counts actions that are too frequent to be recorded individually.
+type Sums struct {
 	mu  sync.Mutex
 	sum map[summedCall]*summed
 }
@@ -37,10 +37,10 @@ type summed struct {
 	Last     int64 `json:"last_id,string,omitempty"`
 }
 
-func newSums() *sums { return &sums{sum: map[summedCall]*summed{}} }
+func NewSums() *Sums { return &Sums{sum: map[summedCall]*summed{}} }
 
-func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Message) {
-	entry := newEntry(ctx, endpoint)
+func (s *Sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Message) {
+	entry := NewEntry(ctx, endpoint)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := s.of(summedCall{entry.Actor, entry.From, entry.Action, entry.Role, ""})
@@ -56,8 +56,8 @@ func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Me
 	}
 }
 
-// refused counts a request of an unknown caller.
-func (s *sums) refused(from, action, why string) {
+// Refused counts a request of an unknown caller.
+func (s *Sums) Refused(from, action, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sum) >= authn.MaxAddresses {
@@ -67,7 +67,7 @@ func (s *sums) refused(from, action, why string) {
 }
 
 // of returns the sum of a call. The caller must hold the lock.
-func (s *sums) of(call summedCall) *summed {
+func (s *Sums) of(call summedCall) *summed {
 	sum := s.sum[call]
 	if sum == nil {
 		sum = &summed{}
@@ -77,7 +77,7 @@ func (s *sums) of(call summedCall) *summed {
 }
 
 // take returns the entries for the current sums and resets them.
-func (s *sums) take() []access.Entry {
+func (s *Sums) take() []access.Entry {
 	s.mu.Lock()
 	taken := s.sum
 	s.sum = map[summedCall]*summed{}
@@ -93,8 +93,8 @@ func (s *sums) take() []access.Entry {
 	return entries
 }
 
-// writeSums writes sums until ctx ends, and then a last time.
-func (a *auditor) writeSums(ctx context.Context) {
+// WriteSums writes sums until ctx ends, and then a last time.
+func (a *Recorder) WriteSums(ctx context.Context) {
 	ticker := time.NewTicker(sumEvery)
 	defer ticker.Stop()
 	for more := true; more; {
@@ -103,8 +103,8 @@ func (a *auditor) writeSums(ctx context.Context) {
 			more = false
 		case <-ticker.C:
 		}
-		if entries := a.sums.take(); len(entries) > 0 {
-			a.write(ctx, entries...)
+		if entries := a.Sums.take(); len(entries) > 0 {
+			a.Write(ctx, entries...)
 		}
 	}
 }
