@@ -22,6 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/server/internal/audit"
+	"github.com/fairlead-io/fairlead/server/internal/callbacks"
 	"github.com/fairlead-io/fairlead/server/internal/masks"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
 	"github.com/fairlead-io/fairlead/server/internal/pipeline"
@@ -70,7 +71,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: pipeline.Admit}
 	mux.Handle("/api/", guard(responses.Handler(requests.Handler(rest.MaxBody, api.Handler()))))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, pipeline: requestPipeline, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	callbacks := requests.Handler(callbackBody, newCallbacks(store, node.Ended, auditor.Sums, options.Log))
+	callbacks := requests.Handler(callbacks.MaxBody, callbacks.New(store, node.Ended, auditor.Sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, callbacks)
 	mux.Handle("PUT "+openapi.CallbackPath, callbacks)
 	registerDocs(mux, routes, options.Version)

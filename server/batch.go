@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
@@ -48,7 +49,7 @@ func (s *Batches) after(ctx context.Context, batch batch.Batch, err error) (*fai
 func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fairleadv1.Batch, error) {
 	changes := make([]batch.Change, len(in.GetTasks()))
 	for i, task := range in.GetTasks() {
-		changes[i] = changeOf(task)
+		changes[i] = message.ChangeOf(task)
 	}
 	batch, err := s.create(ctx, in, changes)
 	return s.after(ctx, batch, err)

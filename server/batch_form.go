@@ -36,15 +36,6 @@ func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 	return out, nil
 }
 
-// changeOf converts a task in a request.
-func changeOf(in *fairleadv1.NewTask) batch.Change {
-	target := in.GetTarget()
-	return batch.Change{
-		Target: batch.Target{ID: target.GetId(), Name: target.GetName(), Type: target.GetType(), Env: target.GetEnv()},
-		Before: in.GetBefore(), After: in.GetAfter(),
-	}
-}
-
 // batchTo converts a batch to its API form at a time of the database's clock.
 func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 	done := b.Total - b.Tally.Open()

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/scope"
+	"github.com/fairlead-io/fairlead/server/internal/upload"
 )
 
 // dryRun removes the parameter dry_run from the query of an upload and returns its value.
@@ -37,7 +38,7 @@ const (
 
 // rehearse reads an upload to its end without storing anything. It returns what would be
 // stored, or an error with at most mostFaults of the invalid fields.
-func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (proto.Message, error) {
+func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lines upload.Lines) (proto.Message, error) {
 	wanted, err := batchOf(header)
 	if err != nil {
 		return nil, err
@@ -54,12 +55,12 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 	}
 	out, faults := &fairleadv1.BatchPreview{}, &fairlead.InvalidError{}
 	for len(faults.Fields) < mostFaults {
-		change, err := lines.next()
+		change, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
-			err = lines.blame(rehearsal.Add(ctx, change))
+			err = lines.Blame(rehearsal.Add(ctx, change))
 		}
 		var invalid *fairlead.InvalidError
 		switch {

@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/server/internal/masks"
 	"github.com/fairlead-io/fairlead/server/internal/pipeline"
+	"github.com/fairlead-io/fairlead/server/internal/upload"
 )
 
 // uploads handles batches of any size with one task per line. It stores tasks as they
@@ -31,7 +32,7 @@ type uploads struct {
 	pipeline *pipeline.Pipeline
 	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
-	queue    uploadQueue
+	queue    upload.Queue
 }
 
 // ServeHTTP stores a batch, and answers once it is stored completely.
@@ -55,21 +56,21 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 		return nil, err
 	}
 	caller := caller.Of(ctx).Identity.Name
-	if err := u.queue.enter(ctx, caller); err != nil {
+	if err := u.queue.Enter(ctx, caller); err != nil {
 		return nil, err
 	}
-	defer u.queue.leave(caller)
-	paced := newUploadBody(r.Body, conn, func() bool { return u.queue.wanted(caller) })
-	defer paced.stop()
+	defer u.queue.Leave(caller)
+	paced := upload.NewBody(r.Body, conn, func() bool { return u.queue.Wanted(caller) })
+	defer paced.Stop()
 	body, err := unpacked(paced, r.Header.Get("Content-Encoding"))
 	if err != nil {
 		return nil, err
 	}
-	lines, err := newTaskLines(r.Header.Get("Content-Type"), body)
+	lines, err := upload.NewLines(r.Header.Get("Content-Type"), body)
 	if err != nil {
 		return nil, err
 	}
-	above, err := lines.header()
+	above, err := lines.Header()
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 }
 
 // store stores a batch and its tasks.
-func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (*fairleadv1.Batch, error) {
+func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines upload.Lines) (*fairleadv1.Batch, error) {
 	wanted, err := batchOf(header)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 		return nil, err
 	}
 	for {
-		change, err := lines.next()
+		change, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -115,7 +116,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 			return nil, err
 		}
 		if err := begun.Add(ctx, change); err != nil {
-			return nil, lines.blame(err)
+			return nil, lines.Blame(err)
 		}
 	}
 	batch, err := begun.Open(ctx)

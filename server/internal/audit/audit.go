@@ -84,6 +84,7 @@ func (a *Recorder) Around(ctx context.Context, endpoint *rest.Endpoint, request 
 	return answer, err
 }
 
+// NewEntry returns an entry for a call of an endpoint by the caller of the request.
 func NewEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	c := caller.Of(ctx)
 	return access.Entry{Actor: c.Identity.Name, Role: c.Identity.Role, From: c.From, Action: string(endpoint.Method.Name())}

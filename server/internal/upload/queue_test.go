@@ -1,4 +1,4 @@
-package server
+package upload
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 func TestParallelUploadsStayWithinTheirLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const callers, uploadsEach = 6, 10
-		queue := &uploadQueue{}
+		queue := &Queue{}
 		var mu sync.Mutex
 		total, each, most := 0, map[string]int{}, 0
 		change := func(caller string, by int) {
@@ -32,14 +32,14 @@ func TestParallelUploadsStayWithinTheirLimits(t *testing.T) {
 		for i := range callers * uploadsEach {
 			all.Go(func() {
 				caller := fmt.Sprint(i % callers)
-				if err := queue.enter(t.Context(), caller); err != nil {
+				if err := queue.Enter(t.Context(), caller); err != nil {
 					t.Error(err)
 					return
 				}
 				change(caller, 1)
 				time.Sleep(100 * time.Millisecond) // of the bubble
 				change(caller, -1)
-				queue.leave(caller)
+				queue.Leave(caller)
 			})
 		}
 		all.Wait()
@@ -52,27 +52,27 @@ func TestParallelUploadsStayWithinTheirLimits(t *testing.T) {
 // A caller with many uploads leaves places to others.
 func TestUploadsOfOneCallerDoNotTakeAllPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue := &uploadQueue{}
+		queue := &Queue{}
 		var refused sync.WaitGroup
 		for range callerUploads {
-			if err := queue.enter(t.Context(), "greedy"); err != nil {
+			if err := queue.Enter(t.Context(), "greedy"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 50 {
 			refused.Go(func() {
-				if err := queue.enter(t.Context(), "greedy"); !errors.Is(err, errManyUploads) {
+				if err := queue.Enter(t.Context(), "greedy"); !errors.Is(err, errManyUploads) {
 					t.Errorf("one upload too many: %v", err)
 				}
 			})
 		}
 		synctest.Wait()
-		if !queue.wanted("greedy") || queue.wanted("modest") {
+		if !queue.Wanted("greedy") || queue.Wanted("modest") {
 			t.Error("only an end of one of its own uploads helps a greedy caller")
 		}
 		began := time.Now()
 		for range parallelUploads - callerUploads {
-			if err := queue.enter(t.Context(), "modest"); err != nil || time.Since(began) != 0 {
+			if err := queue.Enter(t.Context(), "modest"); err != nil || time.Since(began) != 0 {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestUploadsOfOneCallerDoNotTakeAllPlaces(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := queue.enter(ctx, "third"); !errors.Is(err, errManyUploads) {
+		if err := queue.Enter(ctx, "third"); !errors.Is(err, errManyUploads) {
 			t.Errorf("a caller that is gone: %v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package server
+package callbacks
 
 import (
 	"errors"

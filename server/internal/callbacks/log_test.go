@@ -1,4 +1,4 @@
-package server
+package callbacks
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/server/internal/audit"
 )
 
 // keyless is a store that has lost its secrets.
-type keyless struct{ Store }
+type keyless struct{ driver.Store }
 
 func (keyless) Secret(context.Context, string) ([]byte, error) {
 	return nil, errors.New("disk on fire")
@@ -28,7 +29,7 @@ func TestACallbackThatFailsHereIsLoggedAndOneThatIsRefusedIsNot(t *testing.T) {
 	}{"Bearer any": {500, true}, "": {401, false}} {
 		var log bytes.Buffer
 		mux := http.NewServeMux()
-		mux.Handle("POST /callbacks/{job}", newCallbacks(keyless{}, func(...*fairlead.Job) {}, audit.NewSums(), slog.New(slog.NewTextHandler(&log, nil))))
+		mux.Handle("POST /callbacks/{job}", New(keyless{}, func(...*fairlead.Job) {}, audit.NewSums(), slog.New(slog.NewTextHandler(&log, nil))))
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/callbacks/7", strings.NewReader(`{}`))
 		request.Header.Set("Authorization", token)
 		answer := httptest.NewRecorder()

@@ -1,4 +1,4 @@
-package server
+package callbacks
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 		return answer, own
 	}
 	if err != nil {
-		return answer, rest.InvalidField("body", fmt.Sprintf("could not be read; at most %d bytes are allowed", callbackBody))
+		return answer, rest.InvalidField("body", fmt.Sprintf("could not be read; at most %d bytes are allowed", MaxBody))
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return answer, rest.InvalidField("body", "is not valid JSON such as {\"status\":\"success\",\"output\":{}}")

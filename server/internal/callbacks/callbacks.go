@@ -1,4 +1,5 @@
-package server
+// Package callbacks receives the results of waiting jobs from the targets that were called.
+package callbacks
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/audit"
@@ -21,14 +23,14 @@ import (
 
 const (
 	callbackPatience = 10 * time.Second // timeout of one request
-	callbackBody     = 2 << 20          // maximum size of a request in bytes: an output and its surroundings
+	MaxBody          = 2 << 20          // maximum size of a request in bytes: an output and its surroundings
 )
 
-// callbacks receives the answers of targets for waiting jobs. A target has no API token.
+// Callbacks receives the answers of targets for waiting jobs. A target has no API token.
 // Its token is valid for one run of one job; changing the state of the job invalidates the
 // token, so that only one of several answers counts.
-type callbacks struct {
-	store    Store
+type Callbacks struct {
+	store    driver.Store
 	log      *slog.Logger
 	failures *authn.Failures
 	sums     *audit.Sums                 // counts refused tokens
@@ -38,15 +40,17 @@ type callbacks struct {
 	key []byte // read once; it never changes
 }
 
-func newCallbacks(store Store, ended func(jobs ...*fairlead.Job), refusals *audit.Sums, log *slog.Logger) *callbacks {
-	return &callbacks{store: store, log: log, failures: authn.NewFailures(), sums: refusals, ended: ended}
+// New returns the handler of callbacks. It reports ended jobs with ended, and counts refused
+// tokens in refusals.
+func New(store driver.Store, ended func(jobs ...*fairlead.Job), refusals *audit.Sums, log *slog.Logger) *Callbacks {
+	return &Callbacks{store: store, log: log, failures: authn.NewFailures(), sums: refusals, ended: ended}
 }
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was not issued for this job; send it as Authorization: Bearer TOKEN"}
 
 // ServeHTTP handles POST and PUT /api/v1/callbacks/{job}. Repeating an answer changes
 // nothing, so both methods mean the same.
-func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *Callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()
 	reply, err := c.take(ctx, w, r)
@@ -65,12 +69,12 @@ func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // take authenticates the caller before it reads the answer.
-func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Request) (callbackReply, error) {
+func (c *Callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Request) (callbackReply, error) {
 	run, err := c.admit(ctx, r)
 	if err != nil {
 		return callbackReply{}, err
 	}
-	answer, err := readCallback(http.MaxBytesReader(w, r.Body, callbackBody))
+	answer, err := readCallback(http.MaxBytesReader(w, r.Body, MaxBody))
 	if err != nil {
 		return callbackReply{}, err
 	}
@@ -112,7 +116,7 @@ func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer
 
 // admit determines the run that a request may answer. It records guessed tokens without
 // cost to the database, and never delays a caller with a valid token.
-func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, error) {
+func (c *Callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, error) {
 	run, err := c.identify(ctx, r)
 	if !errors.Is(err, errCallbackToken) {
 		return run, err
@@ -125,7 +129,7 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, er
 	return run, err
 }
 
-func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
+func (c *Callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
 	authorization, several := authn.AuthorizationOf(r.Header)
 	token, given := strings.CutPrefix(authorization, "Bearer ")
 	id, err := strconv.ParseInt(r.PathValue("job"), 10, 64)
@@ -152,7 +156,7 @@ func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callback
 	return run, err
 }
 
-func (c *callbacks) secret(ctx context.Context) ([]byte, error) {
+func (c *Callbacks) secret(ctx context.Context) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.key != nil {

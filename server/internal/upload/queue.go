@@ -1,4 +1,5 @@
-package server
+// Package upload limits concurrent uploads of batches and reads the tasks in them.
+package upload
 
 import (
 	"context"
@@ -23,11 +24,11 @@ const (
 
 var errManyUploads = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "too many uploads are in progress; try again later"}
 
-// uploadQueue limits the number of uploads in progress, and with it their memory. Uploads
+// Queue limits the number of uploads in progress, and with it their memory. Uploads
 // do not share the memory of other large bodies, because they can last for minutes. The
 // queue is in order of arrival, except that callers with callerUploads in progress are
 // passed over. Its zero value is an empty queue.
-type uploadQueue struct {
+type Queue struct {
 	mu      sync.Mutex
 	total   int            // number of uploads in progress
 	callers map[string]int // numbers of uploads in progress by caller
@@ -39,9 +40,9 @@ type queuedUpload struct {
 	admitted chan struct{} // closed when the upload may begin
 }
 
-// enter waits until an upload of a caller may begin, but not longer than Patience. If
+// Enter waits until an upload of a caller may begin, but not longer than Patience. If
 // it returns no error, the upload must end with leave.
-func (q *uploadQueue) enter(ctx context.Context, caller string) error {
+func (q *Queue) Enter(ctx context.Context, caller string) error {
 	u := &queuedUpload{caller: caller, admitted: make(chan struct{})}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, u)
@@ -64,8 +65,8 @@ func (q *uploadQueue) enter(ctx context.Context, caller string) error {
 	return errManyUploads
 }
 
-// leave ends an upload of a caller.
-func (q *uploadQueue) leave(caller string) {
+// Leave ends an upload of a caller.
+func (q *Queue) Leave(caller string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.total--
@@ -76,7 +77,7 @@ func (q *uploadQueue) leave(caller string) {
 }
 
 // admit lets waiting uploads begin for which there is a place.
-func (q *uploadQueue) admit() {
+func (q *Queue) admit() {
 	q.waiting = slices.DeleteFunc(q.waiting, func(u *queuedUpload) bool {
 		if q.total >= parallelUploads || q.callers[u.caller] >= callerUploads {
 			return false
@@ -91,8 +92,8 @@ func (q *uploadQueue) admit() {
 	})
 }
 
-// wanted reports whether another upload could begin if one of the given caller ended.
-func (q *uploadQueue) wanted(caller string) bool {
+// Wanted reports whether another upload could begin if one of the given caller ended.
+func (q *Queue) Wanted(caller string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.ContainsFunc(q.waiting, func(u *queuedUpload) bool {
@@ -103,9 +104,9 @@ func (q *uploadQueue) wanted(caller string) bool {
 // paceCheck is the interval at which the pace of an upload in progress is checked.
 const paceCheck = time.Second
 
-// uploadBody is the body of an upload in progress. While another upload waits for its
+// Body is the body of an upload in progress. While another upload waits for its
 // place, it must arrive at MinRate, with pauses of up to Patience.
-type uploadBody struct {
+type Body struct {
 	io.ReadCloser
 	wanted func() bool // reports whether another upload waits for the place
 	conn   *http.ResponseController
@@ -119,21 +120,21 @@ type uploadBody struct {
 	late    bool          // whether the upload was interrupted
 }
 
-func newUploadBody(body io.ReadCloser, conn *http.ResponseController, wanted func() bool) *uploadBody {
-	b := &uploadBody{ReadCloser: body, wanted: wanted, conn: conn, done: make(chan struct{}), left: overload.Patience}
+func NewBody(body io.ReadCloser, conn *http.ResponseController, wanted func() bool) *Body {
+	b := &Body{ReadCloser: body, wanted: wanted, conn: conn, done: make(chan struct{}), left: overload.Patience}
 	b.ended.Go(b.watch)
 	return b
 }
 
-// stop ends the checks. Afterwards the body does not use the connection.
-func (b *uploadBody) stop() {
+// Stop ends the checks. Afterwards the body does not use the connection.
+func (b *Body) Stop() {
 	close(b.done)
 	b.ended.Wait()
 }
 
 // watch interrupts a read that takes too long, also if the upload that waits for the place
 // came after the start of the read.
-func (b *uploadBody) watch() {
+func (b *Body) watch() {
 	ticker := time.NewTicker(paceCheck)
 	defer ticker.Stop()
 	for {
@@ -146,7 +147,7 @@ func (b *uploadBody) watch() {
 	}
 }
 
-func (b *uploadBody) interrupt() {
+func (b *Body) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.reading && time.Since(b.began) >= b.left && b.wanted() {
@@ -156,7 +157,7 @@ func (b *uploadBody) interrupt() {
 }
 
 // Read reads from the body. It fails if the upload is too slow and another one waits.
-func (b *uploadBody) Read(p []byte) (int, error) {
+func (b *Body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	b.reading, b.began = true, time.Now()
 	b.mu.Unlock()

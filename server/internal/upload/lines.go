@@ -1,4 +1,4 @@
-package server
+package upload
 
 import (
 	"bufio"
@@ -15,25 +15,26 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // maxTaskLine limits the length of a line in an upload.
 const maxTaskLine = 1 << 20
 
-// taskLines is a sequence of tasks, one per line.
-type taskLines interface {
+// Lines is a sequence of tasks, one per line.
+type Lines interface {
 	// header returns the batch described before the tasks.
-	header() (*fairleadv1.NewBatch, error)
+	Header() (*fairleadv1.NewBatch, error)
 	// next returns the next task, or io.EOF. Other errors name the line.
-	next() (batch.Change, error)
+	Next() (batch.Change, error)
 	// blame adds the last line to an error about its task.
-	blame(err error) error
+	Blame(err error) error
 }
 
-// newTaskLines reads tasks in the format given by the content type, or otherwise in the
+// NewLines reads tasks in the format given by the content type, or otherwise in the
 // format that they appear to have.
-func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
+func NewLines(contentType string, body *bufio.Reader) (Lines, error) {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch strings.TrimSpace(strings.ToLower(kind)) {
 	case "text/csv":
@@ -129,7 +130,7 @@ func (l *jsonLines) read() ([]byte, error) {
 	}
 }
 
-func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
+func (l *jsonLines) Header() (*fairleadv1.NewBatch, error) {
 	out := &fairleadv1.NewBatch{}
 	line, err := l.read()
 	if errors.Is(err, io.EOF) {
@@ -143,7 +144,7 @@ func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
 		return out, nil
 	}
 	if err := rest.Decode(line, out); err != nil {
-		return nil, l.blame(err)
+		return nil, l.Blame(err)
 	}
 	if len(out.GetTasks()) > 0 {
 		return nil, badLine(l.line, "tasks", "must not be part of the batch; put each task on a line of its own")
@@ -159,19 +160,19 @@ func isTask(line []byte) bool {
 	return json.Unmarshal(line, &task) != nil || task.Target != nil
 }
 
-func (l *jsonLines) next() (batch.Change, error) {
+func (l *jsonLines) Next() (batch.Change, error) {
 	line, err := l.read()
 	if err != nil {
 		return batch.Change{}, err
 	}
 	task := &fairleadv1.NewTask{}
 	if err := rest.Unmarshal(line, task); err != nil {
-		return batch.Change{}, l.blame(err)
+		return batch.Change{}, l.Blame(err)
 	}
-	return changeOf(task), nil
+	return message.ChangeOf(task), nil
 }
 
-func (l *jsonLines) blame(err error) error { return blamed(err, l.line, nil) }
+func (l *jsonLines) Blame(err error) error { return blamed(err, l.line, nil) }
 
 // taskColumns lists the possible columns of a table of tasks.
 var taskColumns = []string{"target_id", "target_name", "target_type", "target_env", "before", "after"}
@@ -196,7 +197,7 @@ func unknownColumn(name string) string {
 	return "is not a known column; use " + strings.Join(taskColumns, ", ")
 }
 
-func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
+func (l *csvLines) Header() (*fairleadv1.NewBatch, error) {
 	l.table = csv.NewReader(l.meter)
 	l.table.ReuseRecord = true
 	names, err := l.record()
@@ -256,7 +257,7 @@ func (l *csvLines) misquoted(err error, fields int) string {
 	return found + "; quote a field that contains commas or quotes, and double the quotes inside it"
 }
 
-func (l *csvLines) next() (batch.Change, error) {
+func (l *csvLines) Next() (batch.Change, error) {
 	record, err := l.record()
 	if err != nil {
 		return batch.Change{}, err
@@ -285,7 +286,7 @@ func (l *csvLines) next() (batch.Change, error) {
 	return change, nil
 }
 
-func (l *csvLines) blame(err error) error { return blamed(err, l.line, columnNames) }
+func (l *csvLines) Blame(err error) error { return blamed(err, l.line, columnNames) }
 
 var errLongLine = errors.New("a line is too long")
 
