@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // newGuard returns the middleware that protects all API methods: it rejects cross-origin

@@ -5,9 +5,9 @@ import (
 	"net/http/pprof"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // registerMetrics serves /metrics. Metrics contain names of tenants and queues, so only

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/fairlead-io/fairlead/internal/paged"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // pageSize returns the number of rows in a page for the requested number; zero means the

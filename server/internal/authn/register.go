@@ -6,7 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/joint"
+	"github.com/fairlead-io/fairlead/server/internal/joint"
 )
 
 const (

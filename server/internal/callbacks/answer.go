@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Answers of a target.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/receiver"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/wire"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // jsonCodec encodes JSON in the same way as REST.

@@ -16,9 +16,9 @@ import (
 	"github.com/fairlead-io/fairlead/api/batch_scheduler/batchschedulerconnect"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/api/rpc"
-	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/authn"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Register serves the methods of the schema by name.

@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
-	"github.com/fairlead-io/fairlead/internal/rest"
-	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/tasks"
 )
 
 // RestoreSchedule replaces the masks in a schedule by the stored values. The values may

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/receiver"
-	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Maximum numbers of uploads in progress. An upload grows a node by up to 40 MiB: the tasks

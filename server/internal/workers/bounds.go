@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Limits for the declarations of workers. All servers read what each worker has declared,

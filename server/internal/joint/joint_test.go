@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead-io/fairlead/internal/joint"
+	"github.com/fairlead-io/fairlead/server/internal/joint"
 )
 
 func TestHoweverManyAskTheRunsAreFewAndApart(t *testing.T) {

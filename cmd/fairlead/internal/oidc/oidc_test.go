@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/oidc"
 	"github.com/fairlead-io/fairlead/server"
 )
 

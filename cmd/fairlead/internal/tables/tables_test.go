@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/tables"
 	"github.com/fairlead-io/fairlead/internal/source"
-	"github.com/fairlead-io/fairlead/internal/tables"
 )
 
 func TestAFileIsOnlyRead(t *testing.T) {

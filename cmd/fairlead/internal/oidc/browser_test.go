@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/oidc"
 	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/engine"
-	"github.com/fairlead-io/fairlead/internal/oidc"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/server"
 )

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	_ "github.com/fairlead-io/fairlead/api/fairlead/v1" // the schema
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // echoes returns routes for all methods of the schema. Each route returns an empty

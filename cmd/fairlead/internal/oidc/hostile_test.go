@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/oidc"
 )
 
 // A provider that switches protocols or sends an endless response blocks nothing.
