@@ -1,4 +1,4 @@
-package console
+package shared
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 
 func TestAValueIsMadeOncePerTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var values perTick[int]
+		var values PerTick[int]
 		made := 0
 		get := func(at time.Time, key string) int {
 			t.Helper()
-			value, err := values.get(t.Context(), at, key, func(context.Context) (int, error) {
+			value, err := values.Get(t.Context(), at, key, func(context.Context) (int, error) {
 				made++
 				return made, nil
 			})
@@ -26,11 +26,11 @@ func TestAValueIsMadeOncePerTick(t *testing.T) {
 			return value
 		}
 		now := time.Unix(1_000_000, 0)
-		first, again, other := get(now, "a"), get(now.Add(tickLength-1), "a"), get(now, "b")
+		first, again, other := get(now, "a"), get(now.Add(TickLength-1), "a"), get(now, "b")
 		if first != 1 || again != 1 || other != 2 {
 			t.Errorf("the values are %d, %d and %d", first, again, other)
 		}
-		next, late := get(now.Add(tickLength), "a"), get(now, "a")
+		next, late := get(now.Add(TickLength), "a"), get(now, "a")
 		if next != 3 || late != 3 {
 			t.Errorf("the next tick has %d, and one who comes late gets %d", next, late)
 		}
@@ -39,7 +39,7 @@ func TestAValueIsMadeOncePerTick(t *testing.T) {
 
 func TestWhoGoesDoesNotTakeTheValueFromOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var values perTick[string]
+		var values PerTick[string]
 		now := time.Unix(1_000_000, 0)
 		hasty, cancel := context.WithCancel(t.Context())
 		release := make(chan struct{})
@@ -49,12 +49,12 @@ func TestWhoGoesDoesNotTakeTheValueFromOthers(t *testing.T) {
 		}
 		gone := false
 		go func() {
-			_, err := values.get(hasty, now, "a", build)
+			_, err := values.Get(hasty, now, "a", build)
 			gone = errors.Is(err, context.Canceled)
 		}()
 		synctest.Wait()
 		got := ""
-		go func() { got, _ = values.get(t.Context(), now, "a", build) }()
+		go func() { got, _ = values.Get(t.Context(), now, "a", build) }()
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
@@ -67,8 +67,8 @@ func TestWhoGoesDoesNotTakeTheValueFromOthers(t *testing.T) {
 }
 
 func TestAValueThatPanicsIsAnError(t *testing.T) {
-	var values perTick[int]
-	_, err := values.get(t.Context(), time.Unix(1_000_000, 0), "a", func(context.Context) (int, error) { panic("oh") })
+	var values PerTick[int]
+	_, err := values.Get(t.Context(), time.Unix(1_000_000, 0), "a", func(context.Context) (int, error) { panic("oh") })
 	if err == nil || !strings.Contains(err.Error(), "oh") {
 		t.Errorf("the error is %v", err)
 	}
@@ -76,11 +76,11 @@ func TestAValueThatPanicsIsAnError(t *testing.T) {
 
 func TestAValueIsGivenUpWhenNoCallerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var values perTick[int]
+		var values PerTick[int]
 		ctx, cancel := context.WithCancel(t.Context())
 		given := false
 		go func() {
-			_, _ = values.get(ctx, time.Unix(1_000_000, 0), "a", func(ctx context.Context) (int, error) {
+			_, _ = values.Get(ctx, time.Unix(1_000_000, 0), "a", func(ctx context.Context) (int, error) {
 				<-ctx.Done()
 				given = errors.Is(ctx.Err(), context.Canceled)
 				return 0, ctx.Err()
@@ -97,11 +97,11 @@ func TestAValueIsGivenUpWhenNoCallerWaits(t *testing.T) {
 
 func TestAValueThatTakesLongIsNotBegunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var values perTick[int]
+		var values PerTick[int]
 		begun, release := 0, make(chan struct{})
 		for i := range 3 {
 			go func() {
-				_, _ = values.get(t.Context(), time.Unix(1_000_000, 0).Add(time.Duration(i)*tickLength), "a", func(context.Context) (int, error) {
+				_, _ = values.Get(t.Context(), time.Unix(1_000_000, 0).Add(time.Duration(i)*TickLength), "a", func(context.Context) (int, error) {
 					begun++
 					<-release
 					return 0, nil
@@ -118,12 +118,12 @@ func TestAValueThatTakesLongIsNotBegunAgain(t *testing.T) {
 }
 
 func TestAClockThatWasSetBackBeginsAnew(t *testing.T) {
-	var values perTick[int]
+	var values PerTick[int]
 	made := 0
 	build := func(context.Context) (int, error) { made++; return made, nil }
 	later := time.Unix(1_000_000, 0)
-	for _, at := range []time.Time{later, later.Add(-time.Hour), later.Add(-time.Hour + tickLength)} {
-		if _, err := values.get(t.Context(), at, "a", build); err != nil {
+	for _, at := range []time.Time{later, later.Add(-time.Hour), later.Add(-time.Hour + TickLength)} {
+		if _, err := values.Get(t.Context(), at, "a", build); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,9 +133,9 @@ func TestAClockThatWasSetBackBeginsAnew(t *testing.T) {
 }
 
 func TestOnlySoManyValuesAreKept(t *testing.T) {
-	values := perTick[int]{most: 3}
+	values := PerTick[int]{MaxEntries: 3}
 	for i := range 10 {
-		if _, err := values.get(t.Context(), time.Unix(1_000_000, 0), strconv.Itoa(i), func(context.Context) (int, error) { return i, nil }); err != nil {
+		if _, err := values.Get(t.Context(), time.Unix(1_000_000, 0), strconv.Itoa(i), func(context.Context) (int, error) { return i, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,8 +146,8 @@ func TestOnlySoManyValuesAreKept(t *testing.T) {
 
 func TestTicksBeginTogether(t *testing.T) {
 	now := time.Unix(1_000_000, 123_456_789)
-	next := now.Add(untilNextTick(now))
-	if tickOf(next) != tickOf(now)+1 || tickOf(next.Add(-1)) != tickOf(now) {
-		t.Errorf("%v is in tick %d, and %v in tick %d", now, tickOf(now), next, tickOf(next))
+	next := now.Add(UntilNextTick(now))
+	if TickOf(next) != TickOf(now)+1 || TickOf(next.Add(-1)) != TickOf(now) {
+		t.Errorf("%v is in tick %d, and %v in tick %d", now, TickOf(now), next, TickOf(next))
 	}
 }

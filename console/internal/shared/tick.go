@@ -1,4 +1,5 @@
-package console
+// Package shared computes values once for all viewers.
+package shared
 
 import (
 	"cmp"
@@ -9,23 +10,23 @@ import (
 	"time"
 )
 
-// tickLength is how long data counts as current, and the interval at which open pages are
+// TickLength is how long data counts as current, and the interval at which open pages are
 // updated.
-const tickLength = 2 * time.Second
+const TickLength = 2 * time.Second
 
-// tickOf returns the number of a tick. Ticks begin at the same times for all viewers.
-func tickOf(now time.Time) int64 { return now.UnixNano() / int64(tickLength) }
+// TickOf returns the number of a tick. Ticks begin at the same times for all viewers.
+func TickOf(now time.Time) int64 { return now.UnixNano() / int64(TickLength) }
 
-// untilNextTick returns the remaining duration of the current tick.
-func untilNextTick(now time.Time) time.Duration {
-	return time.Unix(0, (tickOf(now)+1)*int64(tickLength)).Sub(now)
+// UntilNextTick returns the remaining duration of the current tick.
+func UntilNextTick(now time.Time) time.Duration {
+	return time.Unix(0, (TickOf(now)+1)*int64(TickLength)).Sub(now)
 }
 
-// perTick computes each value once per tick, for all callers that request it. The zero
+// PerTick computes each value once per tick, for all callers that request it. The zero
 // value is ready to use.
-type perTick[V any] struct {
-	most int         // maximum number of shared values; 0 = mostShared
-	size func(V) int // size of a value in bytes; nil = values are small
+type PerTick[V any] struct {
+	MaxEntries int         // maximum number of shared values; 0 = mostShared
+	Size       func(V) int // size of a value in bytes; nil = values are small
 
 	mu      sync.Mutex
 	tick    int64
@@ -53,17 +54,17 @@ const sharedBytes = 16 << 20
 // makePatience is the timeout for computing a value.
 const makePatience = 20 * time.Second
 
-// get returns the value of a key. The first caller in a tick makes build compute it, and
+// Get returns the value of a key. The first caller in a tick makes build compute it, and
 // all waiting callers get the same value. The computation is cancelled only when no caller
 // waits any more.
-func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (V, error) {
-	value, _, err := p.share(ctx, now, key, build)
+func (p *PerTick[V]) Get(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (V, error) {
+	value, _, err := p.Share(ctx, now, key, build)
 	return value, err
 }
 
-// share does the same as get, and also reports whether this call started the computation.
-func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
-	entry, own := p.join(ctx, tickOf(now), key, build)
+// Share does the same as get, and also reports whether this call started the computation.
+func (p *PerTick[V]) Share(ctx context.Context, now time.Time, key string, build func(context.Context) (V, error)) (value V, own bool, err error) {
+	entry, own := p.join(ctx, TickOf(now), key, build)
 	defer p.leave(entry)
 	select {
 	case <-entry.done:
@@ -74,7 +75,7 @@ func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, build
 }
 
 // join waits for an entry, and starts it if necessary.
-func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build func(context.Context) (V, error)) (entry *made[V], first bool) {
+func (p *PerTick[V]) join(ctx context.Context, tick int64, key string, build func(context.Context) (V, error)) (entry *made[V], first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turn(tick)
@@ -84,7 +85,7 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 	}
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
 	entry = &made[V]{done: newDone(), cancel: cancel, waiting: 1}
-	if len(p.entries) < cmp.Or(p.most, mostShared) {
+	if len(p.entries) < cmp.Or(p.MaxEntries, mostShared) {
 		p.entries[key] = entry
 	}
 	go func() { // ends with build, after makePatience at the latest
@@ -102,11 +103,11 @@ func (p *perTick[V]) join(ctx context.Context, tick int64, key string, build fun
 }
 
 // weigh drops a value that was just computed if there is no memory to cache it.
-func (p *perTick[V]) weigh(entry *made[V]) {
-	if p.size == nil || entry.err != nil {
+func (p *PerTick[V]) weigh(entry *made[V]) {
+	if p.Size == nil || entry.err != nil {
 		return
 	}
-	size := p.size(entry.value)
+	size := p.Size(entry.value)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes+size <= sharedBytes {
@@ -121,7 +122,7 @@ func newDone() chan struct{} { return make(chan struct{}) }
 // turn drops the values of earlier ticks, except those still being computed, so that new
 // requests for them need not start over. A slightly late caller gets a newer value. After
 // the clock moves backwards, all values are dropped.
-func (p *perTick[V]) turn(tick int64) {
+func (p *PerTick[V]) turn(tick int64) {
 	if p.entries != nil && p.tick-1 <= tick && tick <= p.tick {
 		return
 	}
@@ -136,16 +137,16 @@ func (p *perTick[V]) turn(tick int64) {
 	p.tick, p.entries, p.bytes = tick, kept, 0
 }
 
-// forget drops all values, including those being computed: only callers already waiting for
+// Forget drops all values, including those being computed: only callers already waiting for
 // them get these.
-func (p *perTick[V]) forget() {
+func (p *PerTick[V]) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.entries, p.bytes = nil, 0
 }
 
 // leave cancels a computation that no caller waits for any more.
-func (p *perTick[V]) leave(entry *made[V]) {
+func (p *PerTick[V]) leave(entry *made[V]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	entry.waiting--
@@ -162,7 +163,7 @@ func (p *perTick[V]) leave(entry *made[V]) {
 }
 
 // remove drops an entry, if it is cached. The caller must hold p.mu.
-func (p *perTick[V]) remove(entry *made[V]) {
+func (p *PerTick[V]) remove(entry *made[V]) {
 	for key, other := range p.entries {
 		if other == entry {
 			delete(p.entries, key)
