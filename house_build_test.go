@@ -14,10 +14,10 @@ import (
 
 // tooHeavy are packages that the program is built without, by the beginning of their paths.
 var tooHeavy = []struct{ path, instead string }{
-	{"google.golang.org/grpc", "Connect serves gRPC, and internal/otlp sends traces over HTTP"},
-	{"github.com/grpc-ecosystem/", "internal/rest makes routes of the schema"},
-	{"go.opentelemetry.io/otel/exporters/", "internal/otlp sends traces, without gRPC"},
-	{"go.opentelemetry.io/proto/", "internal/otlp writes the one message that it sends"},
+	{"google.golang.org/grpc", "Connect serves gRPC, and cmd/fairlead/internal/otlp sends traces over HTTP"},
+	{"github.com/grpc-ecosystem/", "server/internal/rest makes routes of the schema"},
+	{"go.opentelemetry.io/otel/exporters/", "cmd/fairlead/internal/otlp sends traces, without gRPC"},
+	{"go.opentelemetry.io/proto/", "cmd/fairlead/internal/otlp writes the one message that it sends"},
 	{"charm.land/", "internal/top draws its lines itself"},
 	{"golang.org/x/net/http2", "net/http speaks HTTP/2"},
 	{module + "/internal/testdb", "only tests start database servers"},

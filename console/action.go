@@ -210,9 +210,9 @@ func (c *Console) goOn(w http.ResponseWriter, r *http.Request, to string) {
 
 // forget clears the caches, so that the next pages show the current state.
 func (c *Console) forget() {
-	c.views.forget()
-	c.stats.forget()
-	c.loads.forget()
+	c.views.Forget()
+	c.stats.Forget()
+	c.loads.Forget()
 	c.services.sharing.forget()
 }
 

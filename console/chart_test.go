@@ -4,13 +4,15 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 )
 
 func TestAChartHasAGapWhereThereIsNoFigure(t *testing.T) {
 	c := &Console{}
 	at := time.Unix(1000, 0)
 	for i, set := range []float64{math.NaN(), 5, 6} {
-		v := &visit{console: c, Now: at.Add(time.Duration(i) * tickLength)}
+		v := &visit{console: c, Now: at.Add(time.Duration(i) * shared.TickLength)}
 		data, series, err := v.chart("sweep 1", []string{"a", "b"}, float64(i), set)
 		if err != nil || series != `["a","b"]` {
 			t.Fatal(series, err)

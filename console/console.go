@@ -9,6 +9,7 @@ import (
 	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 )
 
 // Options configures a console. The zero value configures a console that is mounted at "/" on
@@ -37,9 +38,9 @@ type Console struct {
 	services  *services
 	templates *templates
 	assets    *assets
-	views     perTick[[]byte] // live parts, by permissions and display preferences
-	stats     perTick[*fairleadv1.ScheduleStats]
-	loads     perTick[*lookedAt]
+	views     shared.PerTick[[]byte] // live parts, by permissions and display preferences
+	stats     shared.PerTick[*fairleadv1.ScheduleStats]
+	loads     shared.PerTick[*lookedAt]
 	history   history
 	places    *places
 	mux       *http.ServeMux
@@ -59,7 +60,7 @@ func New(api http.Handler, options Options) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{options: options, views: perTick[[]byte]{size: func(body []byte) int { return len(body) }}, loads: perTick[*lookedAt]{most: mostLoads}, api: api, services: newServices(api), places: newPlaces(), mux: http.NewServeMux(), now: time.Now}
+	c := &Console{options: options, views: shared.PerTick[[]byte]{Size: func(body []byte) int { return len(body) }}, loads: shared.PerTick[*lookedAt]{MaxEntries: mostLoads}, api: api, services: newServices(api), places: newPlaces(), mux: http.NewServeMux(), now: time.Now}
 	if c.assets, err = newAssets(static); err != nil {
 		return nil, err
 	}

@@ -5,12 +5,14 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 )
 
 const (
 	historyLength = 900 // samples, one per tick: half an hour
 	historyRest   = 30 * time.Minute
-	chartGap      = 5 * tickLength
+	chartGap      = 5 * shared.TickLength
 	historyMost   = 200 // maximum number of subjects; the least recently viewed one is dropped
 )
 
@@ -36,7 +38,7 @@ func (h *history) add(subject string, now sample) []sample {
 	}
 	h.forget(now.at)
 	samples := h.subjects[subject]
-	if n := len(samples); n == 0 || tickOf(samples[n-1].at) < tickOf(now.at) {
+	if n := len(samples); n == 0 || shared.TickOf(samples[n-1].at) < shared.TickOf(now.at) {
 		samples = append(samples, now)
 	}
 	samples = samples[max(len(samples)-historyLength, 0):]
@@ -68,7 +70,7 @@ func (v *visit) chart(subject string, names []string, figures ...float64) (data,
 	columns := make([][]any, 1+len(figures))
 	for i, s := range samples {
 		if i > 0 && s.at.Sub(samples[i-1].at) > chartGap { // do not connect the line across a gap
-			columns[0] = append(columns[0], float64(samples[i-1].at.Add(tickLength).UnixMilli())/1000)
+			columns[0] = append(columns[0], float64(samples[i-1].at.Add(shared.TickLength).UnixMilli())/1000)
 			for c := range figures {
 				columns[1+c] = append(columns[1+c], nil)
 			}

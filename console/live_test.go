@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/tier"
 )
@@ -174,13 +175,13 @@ func TestManyViewersCostTheDatabaseAsMuchAsOne(t *testing.T) {
 					})
 				})
 			}
-			time.Sleep(tickLength)
+			time.Sleep(shared.TickLength)
 			synctest.Wait()
 			if n := seen.Load(); n < int64(viewers) {
 				t.Errorf("%d viewers have seen %d events", viewers, n)
 			}
 			before := r.calls.Load() + r.lookups.Load()
-			time.Sleep(ticks * tickLength)
+			time.Sleep(ticks * shared.TickLength)
 			synctest.Wait()
 			asked := r.calls.Load() + r.lookups.Load() - before
 			stop()

@@ -100,7 +100,7 @@ func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
 	at := v.Now.Truncate(figuresRest)
 	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
 	key := fmt.Sprintf("%q %q %q %q", v.scope, v.Zone, token, tenants)
-	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
+	looked, err := v.console.loads.Get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
 	if err != nil { // do not cache failures
 		return v.lookAt(v.ctx, request, at)
 	}

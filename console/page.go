@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 )
 
 // page serves a complete page.
@@ -123,7 +125,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 			return
 		case <-c.options.Stopping:
 			return
-		case <-time.After(untilNextTick(time.Now())):
+		case <-time.After(shared.UntilNextTick(time.Now())):
 		}
 	}
 }
@@ -149,7 +151,7 @@ func (c *Console) liveBody(r *http.Request, viewer *attendance, s *screen) ([]by
 		}
 		return c.templates.execute(s.name, v.show(data))
 	}
-	body, own, err := c.views.share(r.Context(), v.Now, key, build)
+	body, own, err := c.views.Share(r.Context(), v.Now, key, build)
 	if !own && personal(err) {
 		body, err = build(r.Context())
 	}

@@ -95,7 +95,7 @@ func loadSchedule(v *visit) (any, error) {
 // while: other pages of the same schedule share them.
 func (v *visit) scheduleStats(id string) (*fairleadv1.ScheduleStats, error) {
 	request := &fairleadv1.GetScheduleRequest{Id: id}
-	stats, err := v.console.stats.get(v.ctx, v.Now.Truncate(figuresRest), v.scope+"\n"+id, func(ctx context.Context) (*fairleadv1.ScheduleStats, error) {
+	stats, err := v.console.stats.Get(v.ctx, v.Now.Truncate(figuresRest), v.scope+"\n"+id, func(ctx context.Context) (*fairleadv1.ScheduleStats, error) {
 		return v.schedules.GetScheduleStats(ctx, request)
 	})
 	if err != nil { // do not cache failures

@@ -8,16 +8,18 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead/console/internal/shared"
 )
 
 // sharing makes each API query once per tick for all viewers with the same permissions. It
 // does not share changes, or queries for the identity of a viewer.
 type sharing struct {
-	answers perTick[connect.AnyResponse]
+	answers shared.PerTick[connect.AnyResponse]
 }
 
 func newSharing() *sharing {
-	return &sharing{answers: perTick[connect.AnyResponse]{size: func(answer connect.AnyResponse) int {
+	return &sharing{answers: shared.PerTick[connect.AnyResponse]{Size: func(answer connect.AnyResponse) int {
 		message, ok := answer.Any().(proto.Message)
 		if !ok {
 			return 0
@@ -27,7 +29,7 @@ func newSharing() *sharing {
 }
 
 // forget clears all shared answers.
-func (s *sharing) forget() { s.answers.forget() }
+func (s *sharing) forget() { s.answers.Forget() }
 
 // interceptor returns the interceptor between a client and the API.
 func (s *sharing) interceptor() connect.UnaryInterceptorFunc {
@@ -43,7 +45,7 @@ func (s *sharing) interceptor() connect.UnaryInterceptorFunc {
 				return nil, err
 			}
 			key := fmt.Sprintf("%q %s %s", who.scope, request.Spec().Procedure, raw)
-			answer, own, err := s.answers.share(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
+			answer, own, err := s.answers.Share(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
 			if !own && personal(err) {
 				return next(ctx, request)
 			}

@@ -18,9 +18,16 @@ import (
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/api/rpc"
 	"github.com/fairlead-io/fairlead/httpcall"
-	"github.com/fairlead-io/fairlead/internal/openapi"
-	"github.com/fairlead-io/fairlead/internal/rest"
-	"github.com/fairlead-io/fairlead/internal/tasks"
+	"github.com/fairlead-io/fairlead/server/internal/audit"
+	"github.com/fairlead-io/fairlead/server/internal/callbacks"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
+	"github.com/fairlead-io/fairlead/server/internal/openapi"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/pipeline"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
+	"github.com/fairlead-io/fairlead/server/internal/tasks"
+	"github.com/fairlead-io/fairlead/server/internal/workers"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -28,14 +35,14 @@ import (
 // gRPC-Web and Connect, the API documentation, health checks and metrics.
 type Service struct {
 	http.Handler
-	auditor *auditor
-	workers *Workers
+	auditor *audit.Recorder
+	workers *workers.Service
 }
 
 // New returns a service for a node and its store.
 func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
-	services.jobs.ended, services.workers.ended = node.Ended, node.Ended
+	services.jobs.ended, services.workers.Ended = node.Ended, node.Ended
 	services.jobs.enqueuer, services.jobs.args, services.jobs.kinds = tracing.NewEnqueuer(options.Traces), options.Args, options.Kinds
 	services.schedules.args, services.alerts.args, services.schedules.try = options.Args, options.Args, options.TryCall
 	services.system.breakers, services.system.all = options.Breakers, store
@@ -45,26 +52,26 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	auditor := &auditor{registrar: store, log: options.Log, sums: newSums()}
-	services.masks.audit, auditor.before = auditor.write, services.masks.before(services.before())
-	endpoints = services.masks.around(endpoints)
-	desk := &desk{audit: auditor}
+	auditor := audit.New(store, options.Log)
+	services.masks.Audit, auditor.Before = auditor.Write, services.masks.Before(services.before())
+	endpoints = services.masks.Around(endpoints)
+	requestPipeline := &pipeline.Pipeline{Audit: auditor}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
 		byName[rpc.Procedure(endpoint.Method)] = endpoint
 	}
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
-	bodies, answers := newIntake(), newOutlet()
-	registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, outlet: answers, endpoints: byName}, endpoints)
-	routes, err := rest.Routes(around(desk, endpoints))
+	requests, responses := overload.NewRequestMemory(), overload.NewResponseMemory()
+	pipeline.Register(mux, guard, pipeline.RPC{Log: options.Log, Pipeline: requestPipeline, Requests: requests, Responses: responses, Endpoints: byName}, endpoints)
+	routes, err := rest.Routes(around(requestPipeline, endpoints))
 	if err != nil {
 		return nil, err
 	}
-	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
-	mux.Handle("/api/", guard(answers.handler(bodies.handler(rest.MaxBody, api.Handler()))))
-	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	callbacks := bodies.handler(callbackBody, newCallbacks(store, node.Ended, auditor.sums, options.Log))
+	api := &rest.Server{Routes: routes, Log: options.Log, Admit: pipeline.Admit}
+	mux.Handle("/api/", guard(responses.Handler(requests.Handler(rest.MaxBody, api.Handler()))))
+	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, masks: services.masks, pipeline: requestPipeline, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
+	callbacks := requests.Handler(callbacks.MaxBody, callbacks.New(store, node.Ended, auditor.Sums, options.Log))
 	mux.Handle("POST "+openapi.CallbackPath, callbacks)
 	mux.Handle("PUT "+openapi.CallbackPath, callbacks)
 	registerDocs(mux, routes, options.Version)
@@ -75,16 +82,16 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		mux.Handle("/", bodies.forms(rest.MaxBody, codedBodies(console)))
+		mux.Handle("/", requests.Forms(rest.MaxBody, pipeline.CodedBodies(console)))
 	}
-	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
+	return &Service{Handler: overload.WithDeadlines(tracing.Receive(hardened(mux))), auditor: auditor, workers: services.workers}, nil
 }
 
-// around returns endpoints whose calls pass through the desk.
-func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
+// around returns endpoints whose calls pass through the pipeline.
+func around(through *pipeline.Pipeline, endpoints []*rest.Endpoint) []*rest.Endpoint {
 	guarded := make([]*rest.Endpoint, len(endpoints))
 	for i, endpoint := range endpoints {
-		guarded[i] = desk.around(endpoint)
+		guarded[i] = through.Around(endpoint)
 	}
 	return guarded
 }
@@ -92,8 +99,8 @@ func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
 // Run performs the service's background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
-	loops.Go(func() { s.auditor.writeSums(ctx) })
-	loops.Go(func() { s.workers.repeatReleases(ctx) })
+	loops.Go(func() { s.auditor.WriteSums(ctx) })
+	loops.Go(func() { s.workers.RepeatReleases(ctx) })
 	loops.Wait()
 	return nil
 }
@@ -137,7 +144,7 @@ type services struct {
 	system  *System
 	tokens  *Tokens
 	audit   *AuditLog
-	workers *Workers
+	workers *workers.Service
 
 	schedules *Schedules
 	calendars *Calendars
@@ -154,30 +161,30 @@ type services struct {
 	sweeps *Sweeps
 	whatIf *WhatIfs
 
-	masks *masks
+	masks *masks.Masks
 }
 
 func newServices(store Store, options Options) *services {
-	own, stopping := scoped{store: store}, options.Stopping
+	own, stopping := scope.New(store), options.Stopping
 	calls, runs := tasks.New(own, tasks.Calls{
-		Check: options.Args[httpcall.Kind], Restore: own.restoreSchedule,
+		Check: options.Args[httpcall.Kind], Restore: own.RestoreSchedule,
 		Hides: func(ctx context.Context, args json.RawMessage) (bool, error) {
-			return own.hides(ctx, httpcall.Kind, args)
+			return own.Hides(ctx, httpcall.Kind, args)
 		},
 	})
-	batches := NewBatches(knowing{own}, options.Kinds, stopping)
+	batches := NewBatches(scope.WithKinds(own), options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
-	masks := &masks{store: store}
+	masks := masks.New(store)
 	jobs, kinds := NewJobs(own, stopping), NewKinds(own)
 	jobs.masks, kinds.masks = masks, masks
-	sweeps := NewSweeps(knowing{own}, stopping)
+	sweeps := NewSweeps(scope.WithKinds(own), stopping)
 	sweeps.masks = masks
 	schedules, calendars, alerts := NewSchedules(own), NewCalendars(own), NewAlerts(own)
-	schedules.restore, alerts.restore = own.restoreSchedule, own.restoreAlert
-	schedules.permit = own.checkSchedule
+	schedules.restore, alerts.restore = own.RestoreSchedule, own.RestoreAlert
+	schedules.permit = own.CheckSchedule
 	return &services{
 		jobs, NewTenants(own), NewQueues(own), kinds, NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
+		NewTokens(store), NewAuditLog(store), workers.New(store, workers.Options(options.Workers), stopping), schedules, calendars, alerts, NewHolds(own), NewBulks(own, stopping),
 		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), sweeps, whatIfs(own, schedules, calendars), masks,
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Batches implements the BatchService.
@@ -46,7 +49,7 @@ func (s *Batches) after(ctx context.Context, batch batch.Batch, err error) (*fai
 func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fairleadv1.Batch, error) {
 	changes := make([]batch.Change, len(in.GetTasks()))
 	for i, task := range in.GetTasks() {
-		changes[i] = changeOf(task)
+		changes[i] = message.ChangeOf(task)
 	}
 	batch, err := s.create(ctx, in, changes)
 	return s.after(ctx, batch, err)
@@ -58,7 +61,7 @@ func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes [
 		return batch.Batch{}, err
 	}
 	if len(changes) == 0 {
-		return batch.Batch{}, refuseField("tasks", "is empty; a batch needs at least one task")
+		return batch.Batch{}, rest.InvalidField("tasks", "is empty; a batch needs at least one task")
 	}
 	return s.client.Start(ctx, b, changes...)
 }
@@ -76,7 +79,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	batches, err := s.client.List(bounded, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
 		States: texts[batch.State](in.GetState()), Creators: in.GetCreator(), Envs: in.GetEnv(),
@@ -113,7 +116,7 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 // zero on the last page.
 func (s *Batches) tasks(ctx context.Context, filter batch.TaskFilter, size int) (tasks []batch.Task, next int64, err error) {
 	filter.Limit = size + 1
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	tasks, err = s.client.Tasks(bounded, filter)
 	tasks, next = boundedPage(bound, tasks, size, func(task batch.Task) int64 { return task.ID })
 	return tasks, next, err

@@ -5,6 +5,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // CancelBatch prevents a batch from starting more tasks.
@@ -71,7 +72,7 @@ func (s *Batches) PatchBatch(ctx context.Context, in *fairleadv1.PatchBatchReque
 		pace.MaxRunning = &most
 	}
 	if pace == (batch.Pace{}) {
-		return nil, refuseField("max_running", "is missing; set max_running, rate or both")
+		return nil, rest.InvalidField("max_running", "is missing; set max_running, rate or both")
 	}
 	batch, err := s.client.SetPace(ctx, in.GetId(), pace)
 	return s.after(ctx, batch, err)

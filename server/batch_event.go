@@ -6,7 +6,7 @@ import (
 	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // BatchEvents implements batch_scheduler.BatchSchedulerService.
@@ -22,15 +22,15 @@ func NewBatchEvents(jobs *BatchJobs) *BatchEvents { return &BatchEvents{jobs: jo
 func (s *BatchEvents) TriggerEvent(ctx context.Context, in *batchscheduler.TriggerEventRequest) (*batchscheduler.TriggerEventResponse, error) {
 	switch creates, wakes := len(in.GetJobData()) > 0, in.GetBatchId() != 0; {
 	case in.GetEventType() != batchscheduler.EventType_CREATE_BATCH:
-		return nil, refuseField("event_type", "must be CREATE_BATCH (1)")
+		return nil, rest.InvalidField("event_type", "must be CREATE_BATCH (1)")
 	case creates && wakes:
-		return nil, refuseField("batch_id", "is set together with job_data; send only batch_id to wake a batch, or only job_data to create one")
+		return nil, rest.InvalidField("batch_id", "is set together with job_data; send only batch_id to wake a batch, or only job_data to create one")
 	case creates:
 		return s.create(ctx, in.GetJobData())
 	case wakes:
 		return s.wake(ctx, in.GetBatchId())
 	}
-	return nil, refuseField("job_data", "is missing, and so is batch_id; send job_data to create a batch, or batch_id to wake one")
+	return nil, rest.InvalidField("job_data", "is missing, and so is batch_id; send job_data to create a batch, or batch_id to wake one")
 }
 
 func (s *BatchEvents) create(ctx context.Context, data []byte) (*batchscheduler.TriggerEventResponse, error) {

@@ -10,6 +10,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // batchOf converts a request to a batch without tasks.
@@ -27,21 +28,12 @@ func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
 	case out.Queue == "":
 		out.Queue = region
 	case region != "" && region != out.Queue:
-		return out, refuseField("region", fmt.Sprintf("is %q, but queue is %q; both names refer to the same field: set only one", region, out.Queue))
+		return out, rest.InvalidField("region", fmt.Sprintf("is %q, but queue is %q; both names refer to the same field: set only one", region, out.Queue))
 	}
 	for _, then := range in.GetThen() {
 		out.Then = append(out.Then, *message.NewJobOf(then.GetJob()))
 	}
 	return out, nil
-}
-
-// changeOf converts a task in a request.
-func changeOf(in *fairleadv1.NewTask) batch.Change {
-	target := in.GetTarget()
-	return batch.Change{
-		Target: batch.Target{ID: target.GetId(), Name: target.GetName(), Type: target.GetType(), Env: target.GetEnv()},
-		Before: in.GetBefore(), After: in.GetAfter(),
-	}
 }
 
 // batchTo converts a batch to its API form at a time of the database's clock.

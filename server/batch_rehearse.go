@@ -12,6 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
+	"github.com/fairlead-io/fairlead/server/internal/upload"
 )
 
 // dryRun removes the parameter dry_run from the query of an upload and returns its value.
@@ -24,7 +27,7 @@ func dryRun(query url.Values) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, refuseField("dry_run", fmt.Sprintf("is %q; it must be true or false", given))
+	return false, rest.InvalidField("dry_run", fmt.Sprintf("is %q; it must be true or false", given))
 }
 
 // Limits for the result of a dry run of an upload.
@@ -35,7 +38,7 @@ const (
 
 // rehearse reads an upload to its end without storing anything. It returns what would be
 // stored, or an error with at most mostFaults of the invalid fields.
-func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (proto.Message, error) {
+func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lines upload.Lines) (proto.Message, error) {
 	wanted, err := batchOf(header)
 	if err != nil {
 		return nil, err
@@ -43,7 +46,7 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 	if err := batch.Normalize(&wanted); err != nil {
 		return nil, err
 	}
-	if err := ownBatch(ctx, &wanted); err != nil {
+	if err := scope.CheckBatch(ctx, &wanted); err != nil {
 		return nil, err
 	}
 	rehearsal, err := u.batches.client.Rehearse(ctx, wanted)
@@ -52,12 +55,12 @@ func (u *uploads) rehearse(ctx context.Context, header *fairleadv1.NewBatch, lin
 	}
 	out, faults := &fairleadv1.BatchPreview{}, &fairlead.InvalidError{}
 	for len(faults.Fields) < mostFaults {
-		change, err := lines.next()
+		change, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
-			err = lines.blame(rehearsal.Add(ctx, change))
+			err = lines.Blame(rehearsal.Add(ctx, change))
 		}
 		var invalid *fairlead.InvalidError
 		switch {

@@ -17,18 +17,22 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
+	"github.com/fairlead-io/fairlead/server/internal/pipeline"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/upload"
 )
 
 // uploads handles batches of any size with one task per line. It stores tasks as they
 // arrive, with at most a few thousand in memory, and reads only a few uploads at once.
 type uploads struct {
 	batches  *Batches
-	masks    *masks
-	desk     *desk
+	masks    *masks.Masks
+	pipeline *pipeline.Pipeline
 	endpoint *rest.Endpoint // CreateBatch, of which uploads are another form
 	api      *rest.Server
-	queue    uploadQueue
+	queue    upload.Queue
 }
 
 // ServeHTTP stores a batch, and answers once it is stored completely.
@@ -39,7 +43,7 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Message, error) {
 	ctx := r.Context()
-	if err := admit(ctx, u.endpoint); err != nil {
+	if err := pipeline.Admit(ctx, u.endpoint); err != nil {
 		return nil, err // before reading the body
 	}
 	query := r.URL.Query()
@@ -51,22 +55,22 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 	if err := readBatchQuery(query, header); err != nil {
 		return nil, err
 	}
-	caller := callerOf(ctx).identity.Name
-	if err := u.queue.enter(ctx, caller); err != nil {
+	caller := caller.Of(ctx).Identity.Name
+	if err := u.queue.Enter(ctx, caller); err != nil {
 		return nil, err
 	}
-	defer u.queue.leave(caller)
-	paced := newUploadBody(r.Body, conn, func() bool { return u.queue.wanted(caller) })
-	defer paced.stop()
+	defer u.queue.Leave(caller)
+	paced := upload.NewBody(r.Body, conn, func() bool { return u.queue.Wanted(caller) })
+	defer paced.Stop()
 	body, err := unpacked(paced, r.Header.Get("Content-Encoding"))
 	if err != nil {
 		return nil, err
 	}
-	lines, err := newTaskLines(r.Header.Get("Content-Type"), body)
+	lines, err := upload.NewLines(r.Header.Get("Content-Type"), body)
 	if err != nil {
 		return nil, err
 	}
-	above, err := lines.header()
+	above, err := lines.Header()
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +79,18 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 		return nil, err
 	}
 	if dry { // a dry run needs no audit log entry
-		return endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+		return pipeline.WhileValid(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 			return u.rehearse(ctx, above, lines)
 		})(ctx, above)
 	}
 	// An upload may take long. No task is stored after the caller's credential has become
 	// invalid.
-	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+	return u.pipeline.Call(ctx, u.endpoint, above, pipeline.WhileValid(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		batch, err := u.store(ctx, above, lines)
 		if err != nil {
 			return nil, err
 		}
-		if err := u.masks.hide(ctx, batch); err != nil {
+		if err := u.masks.Hide(ctx, batch); err != nil {
 			return nil, err
 		}
 		return batch, nil
@@ -94,7 +98,7 @@ func (u *uploads) take(conn *http.ResponseController, r *http.Request) (proto.Me
 }
 
 // store stores a batch and its tasks.
-func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (*fairleadv1.Batch, error) {
+func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines upload.Lines) (*fairleadv1.Batch, error) {
 	wanted, err := batchOf(header)
 	if err != nil {
 		return nil, err
@@ -104,7 +108,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 		return nil, err
 	}
 	for {
-		change, err := lines.next()
+		change, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -112,7 +116,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 			return nil, err
 		}
 		if err := begun.Add(ctx, change); err != nil {
-			return nil, lines.blame(err)
+			return nil, lines.Blame(err)
 		}
 	}
 	batch, err := begun.Open(ctx)

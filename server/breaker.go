@@ -6,11 +6,12 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // ListBreakers returns the circuit breakers of targets that this node has stopped calling.
 func (s *System) ListBreakers(ctx context.Context, _ *fairleadv1.ListBreakersRequest) (*fairleadv1.ListBreakersResponse, error) {
-	if err := whole(ctx); err != nil {
+	if err := scope.RequireUnrestricted(ctx); err != nil {
 		return nil, err // targets are called for all tenants
 	}
 	out := &fairleadv1.ListBreakersResponse{}

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Calendars implements the CalendarService.
@@ -76,7 +77,7 @@ func (s *Calendars) put(ctx context.Context, calendar schedule.Calendar) (*fairl
 // CreateCalendar stores a calendar.
 func (s *Calendars) CreateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; omit it")
+		return nil, rest.InvalidField("version", "is set by the server; omit it")
 	}
 	return s.put(ctx, calendarOf(in))
 }

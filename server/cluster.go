@@ -11,6 +11,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Queues implements the QueueService.
@@ -99,9 +100,9 @@ func scopeOf(text string) (scope fairlead.LimitScope, name string, err error) {
 	case scope == fairlead.LimitGlobal && !named:
 	case (scope == fairlead.LimitQueue || scope == fairlead.LimitKind) && name != "":
 	case scope == fairlead.LimitTenant:
-		return "", "", refuseField("scope", "is a tenant; set max_running and rate on the tenant itself")
+		return "", "", rest.InvalidField("scope", "is a tenant; set max_running and rate on the tenant itself")
 	default:
-		return "", "", refuseField("scope", "must be global, queue:NAME or kind:NAME")
+		return "", "", rest.InvalidField("scope", "must be global, queue:NAME or kind:NAME")
 	}
 	return scope, name, nil
 }

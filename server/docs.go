@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/fairlead-io/fairlead/internal/openapi"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/openapi"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // registerDocs serves the documentation of the routes, for programs and for people. It

@@ -12,6 +12,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 const (
@@ -27,12 +29,12 @@ var finalStates = []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead
 // so it returns soon even if there is a lot of data. A caller that starts over continues
 // where the earlier calls stopped, because deleted data is not found again.
 func (s *System) Erase(ctx context.Context, in *fairleadv1.EraseRequest) (*fairleadv1.EraseResponse, error) {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	switch {
 	case in.GetTenant() == "" && in.GetKey() == "":
-		return nil, refuseField("tenant", "is empty, and so is key; set tenant, key or both to select the jobs to remove")
-	case in.GetTenant() != "" && !who.touches(in.GetTenant()):
-		return nil, errTenant(in.GetTenant())
+		return nil, rest.InvalidField("tenant", "is empty, and so is key; set tenant, key or both to select the jobs to remove")
+	case in.GetTenant() != "" && !who.MayAccess(in.GetTenant()):
+		return nil, caller.ErrTenant(in.GetTenant())
 	}
 	e := &eraser{system: s, key: in.GetKey(), dryRun: in.GetDryRun(), kinds: map[string]int64{}, out: &fairleadv1.EraseResponse{Tenant: in.GetTenant()}}
 	if in.GetTenant() != "" {
@@ -73,7 +75,7 @@ func (e *eraser) run(ctx context.Context, token string) error {
 		var err error
 		phase = strings.IndexByte(erasePhases, token[0])
 		if below, err = pageBelow(token[1:]); err != nil || phase < 0 {
-			return refuseField("page_token", "is not a valid page token; omit it to begin")
+			return rest.InvalidField("page_token", "is not a valid page token; omit it to begin")
 		}
 	}
 	for ; phase < len(erasePhases); phase, below = phase+1, 0 {
@@ -171,7 +173,7 @@ func (e *eraser) meant(ctx context.Context, args json.RawMessage) (meant bool) {
 		jobs = append(jobs, told.named)
 	}
 	for _, job := range jobs {
-		if !callerOf(ctx).identity.touches(job.Tenant) {
+		if !caller.Of(ctx).Identity.MayAccess(job.Tenant) {
 			return false
 		}
 		meant = meant || (e.tenants == nil || slices.Contains(e.tenants, job.Tenant)) && (e.key == "" || job.Key == e.key)

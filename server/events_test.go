@@ -14,6 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -28,12 +30,12 @@ type eventful struct {
 	waits   bool // a job waits, longer at each look: the stats are always new
 }
 
-func newEventful(t *testing.T, identity Identity) *eventful {
+func newEventful(t *testing.T, identity caller.Identity) *eventful {
 	store := sqlitetest.Open(t)
 	t.Cleanup(func() { _ = store.Close() })
 	e := &eventful{T: t, store: store, client: fairlead.NewClient(store)}
-	e.ctx = withCaller(t.Context(), caller{identity: identity})
-	e.watcher = &watcher{system: NewSystem(scoped{store: store}, nil), send: func(event *fairleadv1.Event) error {
+	e.ctx = caller.With(t.Context(), caller.Caller{Identity: identity})
+	e.watcher = &watcher{system: NewSystem(scope.New(store), nil), send: func(event *fairleadv1.Event) error {
 		what := strings.TrimSpace(event.GetType() + " " + event.GetChange())
 		if event.GetAt() == nil {
 			t.Errorf("%s has no time", what)
@@ -82,7 +84,7 @@ func (e *eventful) must(err error) {
 }
 
 func TestWhoWatchesHearsEachChangeOnce(t *testing.T) {
-	e := newEventful(t, localIdentity)
+	e := newEventful(t, caller.Local)
 	ctx := t.Context()
 	old, err := e.store.Join(ctx, fairlead.Node{Name: "old", Kinds: []string{"k"}}, time.Hour)
 	e.must(err)
@@ -133,7 +135,7 @@ func TestWhoWatchesHearsEachChangeOnce(t *testing.T) {
 
 // Nodes belong to no tenant, and what other tenants do is theirs to know.
 func TestWhoIsBoundToATenantHearsOfNothingElse(t *testing.T) {
-	e := newEventful(t, Identity{Name: "z", Role: access.RoleViewer, Tenants: []string{"zeta"}})
+	e := newEventful(t, caller.Identity{Name: "z", Role: access.RoleViewer, Tenants: []string{"zeta"}})
 	ctx := t.Context()
 	e.hears("nothing", "stats")
 	e.must(e.client.Enqueue(ctx, &fairlead.Job{Kind: "k", Tenant: "acme", MaxAttempts: 1}))
@@ -150,9 +152,16 @@ func TestWhoIsBoundToATenantHearsOfNothingElse(t *testing.T) {
 }
 
 func TestWhoWatchesIsToldThatNothingCanBeSeen(t *testing.T) {
-	e := newEventful(t, localIdentity)
-	e.watcher.system = NewSystem(broken{e.store}, nil)
+	e := newEventful(t, caller.Local)
+	e.watcher.system = NewSystem(uncounted{e.store}, nil)
 	if err := e.watcher.look(e.ctx); !errors.Is(err, fairlead.ErrUnavailable) || len(e.heard) != 0 {
 		t.Errorf("heard are %v, %v", e.heard, err)
 	}
+}
+
+// uncounted is a store that cannot count.
+type uncounted struct{ Store }
+
+func (uncounted) Usage(context.Context) (fairlead.UsageReport, error) {
+	return fairlead.UsageReport{}, fairlead.ErrUnavailable
 }

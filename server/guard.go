@@ -6,15 +6,16 @@ import (
 	"net/http"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/authn"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // newGuard returns the middleware that protects all API methods: it rejects cross-origin
 // requests of web pages and identifies the caller.
 func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Handler) http.Handler {
-	who := newIdentifier(auth, registrar, log)
+	who := authn.New(auth.options(), registrar, log)
 	return func(next http.Handler) http.Handler {
-		next = who.handler(next)
+		next = who.Handler(next)
 		if auth.Required {
 			return http.NewCrossOriginProtection().Handler(next)
 		}

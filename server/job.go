@@ -10,12 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 	"github.com/fairlead-io/fairlead/tracing"
 )
-
-func refuseField(field, message string) error {
-	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
-}
 
 // texts converts strings to another string type.
 func texts[T ~string](values []string) []T {
@@ -38,7 +36,7 @@ type Jobs struct {
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
 	kinds     *fairlead.Mux // kinds handled in this process; nil = unknown
-	masks     *masks        // nil = nothing is confidential
+	masks     *masks.Masks  // nil = nothing is confidential
 	stopping  <-chan struct{}
 	ended     func(jobs ...*fairlead.Job) // reports ended jobs to the node of this process
 }
@@ -124,7 +122,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 		return nil, err
 	}
 	if made != nil && len(in.GetId()) > 0 {
-		return nil, refuseField("id", "cannot be combined with schedule or batch")
+		return nil, rest.InvalidField("id", "cannot be combined with schedule or batch")
 	}
 	filter := filterOf(in)
 	filter.IDs, filter.Below, filter.Limit = in.GetId(), below, int(in.GetPageSize())
@@ -154,7 +152,7 @@ func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if err := s.masks.hideAttempts(ctx, job, attempts); err != nil {
+	if err := s.masks.HideAttempts(ctx, job, attempts); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.ListAttemptsResponse{Items: items(attempts, attemptTo)}, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/bulk"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // bulkActions contains the action of BulkJobs on each job.
@@ -31,7 +32,7 @@ var bulkActions = map[bulk.Action]func(ctx context.Context, client *fairlead.Cli
 func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*fairleadv1.BulkJobsResponse, error) {
 	action, filter := bulk.Action(in.GetAction()), filterOf(in.GetFilter())
 	if !action.Narrow(&filter) {
-		return nil, refuseField("filter.state", "includes no state to which the action applies")
+		return nil, rest.InvalidField("filter.state", "includes no state to which the action applies")
 	}
 	filter.IDs = in.GetFilter().GetId()
 	out := &fairleadv1.BulkJobsResponse{}

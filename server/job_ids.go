@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // jobChoice contains the common fields of requests that select jobs.
@@ -46,7 +47,7 @@ type makerChoice interface {
 func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
 	switch {
 	case in.GetSchedule() != 0 && in.GetBatch() != 0:
-		return nil, refuseField("batch", "cannot be combined with schedule; use only one of them")
+		return nil, rest.InvalidField("batch", "cannot be combined with schedule; use only one of them")
 	case in.GetSchedule() != 0:
 		return s.runsOf(in.GetSchedule()), nil
 	case in.GetBatch() != 0:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 const (
@@ -26,7 +27,7 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 	short := 0 // number of queries with fewer results than requested
 	for look := firstLook; ; look = nextLook(wanted, size, len(page.Jobs)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
-		bounded, bound := paged.Within(ctx, pageBytes-size)
+		bounded, bound := paged.Within(ctx, overload.PageBytes-size)
 		part, err := client.Find(bounded, filter)
 		if err != nil {
 			return fairlead.Page{}, err
@@ -36,7 +37,7 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 		if len(part.Jobs) < filter.Limit {
 			short++
 		}
-		if page.Next == 0 || len(page.Jobs) == wanted || bound.Cut() || size >= pageBytes || short == shortLooks {
+		if page.Next == 0 || len(page.Jobs) == wanted || bound.Cut() || size >= overload.PageBytes || short == shortLooks {
 			return page, nil
 		}
 		filter.Below = page.Next
@@ -53,7 +54,7 @@ func nextLook(wanted, size, jobs int) int {
 	if size == 0 {
 		return wanted
 	}
-	return max(1, min(lookGrowth*jobs, (pageBytes-size)*jobs/size))
+	return max(1, min(lookGrowth*jobs, (overload.PageBytes-size)*jobs/size))
 }
 
 // documents returns the total size of the documents of jobs.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
 )
 
 // Kinds implements the KindService.
 type Kinds struct {
 	client *fairlead.Client
-	masks  *masks // to be notified of changes; may be nil
+	masks  *masks.Masks // to be notified of changes; may be nil
 }
 
 // NewKinds returns a KindService backed by store.
@@ -85,7 +86,7 @@ func (s *Kinds) SetKind(ctx context.Context, in *fairleadv1.SetKindRequest) (*fa
 		return nil, err
 	}
 	if s.masks != nil {
-		s.masks.forget()
+		s.masks.Forget()
 	}
 	all, err := s.ListKinds(ctx, &fairleadv1.ListKindsRequest{})
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"net/http/pprof"
 
 	"github.com/fairlead-io/fairlead/access"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // registerMetrics serves /metrics. Metrics contain names of tenants and queues, so only
@@ -15,14 +17,14 @@ func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, 
 		return
 	}
 	mux.Handle("GET /metrics", guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := callerOf(r.Context())
+		c := caller.Of(r.Context())
 		switch {
-		case c.refusal != nil:
-			rest.Refuse(w, c.refusal)
-		case !c.identity.Role.May(access.RoleViewer):
-			rest.Refuse(w, errRole(c.identity.Role, access.RoleViewer))
-		case c.identity.bound():
-			rest.Refuse(w, errForbidden)
+		case c.Refusal != nil:
+			rest.Refuse(w, c.Refusal)
+		case !c.Identity.Role.May(access.RoleViewer):
+			rest.Refuse(w, caller.ErrRole(c.Identity.Role, access.RoleViewer))
+		case c.Identity.Restricted():
+			rest.Refuse(w, caller.ErrForbidden)
 		default:
 			metrics.ServeHTTP(w, r)
 		}
@@ -40,7 +42,7 @@ func Admin(metrics http.Handler, anyHost bool) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	bounded := withDeadlines(http.MaxBytesHandler(mux, smallBody))
+	bounded := overload.WithDeadlines(http.MaxBytesHandler(mux, overload.SmallBody))
 	if anyHost {
 		return bounded
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // pageSize returns the number of rows in a page for the requested number; zero means the
@@ -32,14 +33,10 @@ func pageBelow(token string) (int64, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) != 8 {
-		return 0, refuseField("page_token", "is not a valid page token; omit it to get the first page")
+		return 0, rest.InvalidField("page_token", "is not a valid page token; omit it to get the first page")
 	}
 	return int64(binary.BigEndian.Uint64(raw)), nil
 }
-
-// pageBytes limits the total size of the documents in a page of any list. A single row may
-// exceed it.
-const pageBytes = 1 << 20
 
 // page cuts rows to the size of a page. The caller must read one row more, which shows
 // whether there is a next page: if so, next is the key of the last row of this page, and

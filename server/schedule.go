@@ -9,6 +9,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/paged"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // Schedules implements the ScheduleService.
@@ -76,9 +78,9 @@ func (s *Schedules) CreateSchedule(ctx context.Context, in *fairleadv1.Schedule)
 func (s *Schedules) created(in *fairleadv1.Schedule) (schedule.Schedule, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return schedule.Schedule{}, refuseField("version", "is set by the server; omit it")
+		return schedule.Schedule{}, rest.InvalidField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return schedule.Schedule{}, refuseField("ref", "applies only to existing schedules; omit it")
+		return schedule.Schedule{}, rest.InvalidField("ref", "applies only to existing schedules; omit it")
 	}
 	return scheduleOf(in), nil
 }
@@ -99,7 +101,7 @@ func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedu
 	if !filter.Soonest {
 		filter.Limit++ // one more to detect a next page
 	}
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	schedules, err := s.client.List(bounded, filter)
 	if err != nil {
 		return nil, err

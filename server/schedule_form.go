@@ -9,6 +9,7 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 )
 
 // scheduleOf converts a request to a schedule, without the fields that the server sets.
@@ -87,7 +88,7 @@ func clearFields(into protoreflect.Message, names []string, what string) error {
 	for _, name := range names {
 		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
 		if field == nil {
-			return refuseField("clear", strconv.Quote(name)+" is not a field of "+what)
+			return rest.InvalidField("clear", strconv.Quote(name)+" is not a field of "+what)
 		}
 		into.Clear(field)
 	}

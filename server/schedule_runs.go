@@ -13,6 +13,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -22,10 +24,10 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	if err != nil {
 		return nil, err
 	}
-	if who := callerOf(ctx).identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
-		return nil, errRole(who.Role, access.RoleOperator) // other args can start another sweep
+	if who := caller.Of(ctx).Identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
+		return nil, caller.ErrRole(who.Role, access.RoleOperator) // other args can start another sweep
 	}
-	if err := unmasked(ctx, s.jobs.Confidential, "args", schedule.Job.Kind, in.GetArgs()); err != nil {
+	if err := scope.RefuseMasked(ctx, s.jobs.Confidential, "args", schedule.Job.Kind, in.GetArgs()); err != nil {
 		return nil, err
 	}
 	fire, err := s.client.Trigger(ctx, schedule.ID, in.GetArgs())

@@ -14,6 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/mask"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // TryCall performs one call of kind http for a job that is not stored. It returns a snapshot
@@ -32,7 +34,7 @@ func (s *Schedules) TestSchedule(ctx context.Context, in *fairleadv1.TestSchedul
 	}
 	job := sc.Job
 	if len(in.GetArgs()) > 0 {
-		if err := unmasked(ctx, s.jobs.Confidential, "args", job.Kind, in.GetArgs()); err != nil {
+		if err := scope.RefuseMasked(ctx, s.jobs.Confidential, "args", job.Kind, in.GetArgs()); err != nil {
 			return nil, err
 		}
 		job.Args = in.GetArgs()
@@ -73,9 +75,9 @@ func (s *Schedules) TestScheduleDraft(ctx context.Context, in *fairleadv1.Schedu
 func (s *Schedules) callable(field, is, kind string) error {
 	switch {
 	case kind != httpcall.Kind:
-		return refuseField(field, is+strconv.Quote(kind)+"; only jobs of kind http can be tested; trigger a run instead")
+		return rest.InvalidField(field, is+strconv.Quote(kind)+"; only jobs of kind http can be tested; trigger a run instead")
 	case s.try == nil:
-		return refuseField(field, "this server makes no HTTP calls; trigger a run instead")
+		return rest.InvalidField(field, "this server makes no HTTP calls; trigger a run instead")
 	}
 	return nil
 }

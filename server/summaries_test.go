@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -105,23 +100,6 @@ func TestAnObjectMayBeGivenAsItsText(t *testing.T) {
 	}
 }
 
-// An attacker can have any number of addresses, but the audit log must stay small.
-func TestRefusalsOfVeryManyAddressesAreOneSum(t *testing.T) {
-	s := newSums()
-	for i := range failureMemory + 5 {
-		s.refused(fmt.Sprint(i), "Callback", "unknown token")
-	}
-	if n := len(s.sum); n != failureMemory+1 {
-		t.Errorf("there are %d sums", n)
-	}
-	if sum := s.sum[summedCall{action: "Callback", refusal: "unknown token"}]; sum == nil || sum.Requests != 5 {
-		t.Errorf("those of the others are %+v", sum)
-	}
-	if entries := s.take(); len(entries) != failureMemory+1 || len(s.take()) != 0 {
-		t.Errorf("%d are written down", len(entries))
-	}
-}
-
 // A check that fails itself has not found anything wrong with the args.
 func TestAnErrorOfACheckIsNoRefusal(t *testing.T) {
 	oh := errors.New("oh")
@@ -131,20 +109,5 @@ func TestAnErrorOfACheckIsNoRefusal(t *testing.T) {
 	}
 	if err := checks.checkSchedule(&schedule.Schedule{Job: fairlead.Job{Kind: "k"}}); !errors.Is(err, oh) {
 		t.Errorf("of a schedule: %v", err)
-	}
-}
-
-func TestABodyThatCameTooLateIsSaidToBeSlow(t *testing.T) {
-	for cause, want := range map[error]error{os.ErrDeadlineExceeded: errSlowBody, io.ErrUnexpectedEOF: io.ErrUnexpectedEOF, io.EOF: io.EOF} {
-		body := &timedBody{ReadCloser: io.NopCloser(iotest.ErrReader(cause)), conn: http.NewResponseController(httptest.NewRecorder()), left: bodyPatience}
-		if _, err := body.Read(make([]byte, 1)); !errors.Is(err, want) {
-			t.Errorf("%v is told as %v", cause, err)
-		}
-		if errors.Is(cause, io.EOF) {
-			body.ReadCloser = nil // what is over is not read again
-			if _, err := body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-				t.Errorf("after its end: %v", err)
-			}
-		}
 	}
 }

@@ -13,7 +13,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/masks"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -27,7 +33,7 @@ type Sweeps struct {
 
 	kinds     *fairlead.Mux // kinds that run in this process; nil = unknown
 	databases []string      // databases whose tables this process reads
-	masks     *masks        // confidential fields; nil = none
+	masks     *masks.Masks  // confidential fields; nil = none
 }
 
 // NewSweeps returns a SweepService backed by store. When stopping is closed, all watches
@@ -76,7 +82,7 @@ func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sw
 
 // warned converts a sweep to its API form, including a warning about problems.
 func warned(record *sweep.Record, nodes []fairlead.Node, now time.Time) *fairleadv1.Sweep {
-	out := sweepTo(record, now)
+	out := message.Sweep(record, now)
 	if record.State == sweep.Finished {
 		return out
 	}
@@ -115,18 +121,18 @@ func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fair
 func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
 	switch {
 	case in.GetVersion() != 0:
-		return nil, refuseField("version", "is set by the server; omit it")
+		return nil, rest.InvalidField("version", "is set by the server; omit it")
 	case in.GetRef() != "":
-		return nil, refuseField("ref", "applies only to existing sweeps; omit it")
+		return nil, rest.InvalidField("ref", "applies only to existing sweeps; omit it")
 	}
-	sw := sweepOf(in)
+	sw := message.SweepOf(in)
 	if err := sweep.Normalize(&sw); err != nil {
 		return nil, err
 	}
 	if err := s.checks.check(&sw); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &sw, nil); err != nil {
+	if err := scope.CheckSweep(ctx, &sw, nil); err != nil {
 		return nil, err // before a gate is called in its name
 	}
 	if err := s.knowDatabase(&sw); err != nil {
@@ -137,7 +143,7 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	}
 	stored, err := s.client.Put(ctx, sw)
 	if err == nil {
-		_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "create", "") // the audit log has it too
+		_ = s.client.Note(ctx, stored.ID, caller.Of(ctx).Identity.Name, "create", "") // the audit log has it too
 	}
 	return s.after(ctx, stored, err)
 }
@@ -158,7 +164,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	sweeps, err := s.store.Sweeps(bounded, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
 		Below: below, Limit: size + 1, // one more to detect a next page
@@ -195,7 +201,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err := s.checks.check(&changed); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &changed, &current.Sweep); err != nil {
+	if err := scope.CheckSweep(ctx, &changed, &current.Sweep); err != nil {
 		return nil, err
 	}
 	if changed.Kind != current.Kind || !reflect.DeepEqual(changed.Source, current.Source) {
@@ -207,7 +213,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err != nil {
 		return nil, err
 	}
-	_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "set", note) // the audit log has it too
+	_ = s.client.Note(ctx, stored.ID, caller.Of(ctx).Identity.Name, "set", note) // the audit log has it too
 	return s.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: strconv.FormatInt(stored.ID, 10)})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -14,7 +15,7 @@ func (s *Sweeps) act(ctx context.Context, ref string, do func(id int64, by strin
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := do(found.ID, callerOf(ctx).identity.Name)
+	sweep, err := do(found.ID, caller.Of(ctx).Identity.Name)
 	return s.after(ctx, sweep, err)
 }
 

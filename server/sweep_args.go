@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -24,14 +25,14 @@ func (c SweepChecks) check(sweep *sweep.Sweep) error {
 
 // checkData rejects new args of a sweep that can never be accepted.
 func (s *Sweeps) checkData(ctx context.Context, id int64, data []byte) error {
-	if len(s.checks) == 0 && !mayBeMasked(data) {
+	if len(s.checks) == 0 && !scope.MayBeMasked(data) {
 		return nil
 	}
 	found, err := s.client.ByID(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := unmasked(ctx, s.store.Confidential, "args", sweep.KindOf(found.Kind), data); err != nil {
+	if err := scope.RefuseMasked(ctx, s.store.Confidential, "args", sweep.KindOf(found.Kind), data); err != nil {
 		return err
 	}
 	found.Data = data

@@ -14,8 +14,9 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
-	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/wire"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -48,7 +49,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 		return nil
 	}
 	if b.caller == nil {
-		return refuseField(gateField, "cannot be called: this service makes no HTTP calls")
+		return rest.InvalidField(gateField, "cannot be called: this service makes no HTTP calls")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -62,7 +63,7 @@ func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &denied):
-		return refuseField(gateField, denied.Error())
+		return rest.InvalidField(gateField, denied.Error())
 	case refusal(reply.Status):
 		return fmt.Errorf("sweep %q was refused by %s: %s: %w", sweep.Name, gateField, reasonIn(reply), fairlead.ErrConflict)
 	}
@@ -82,13 +83,13 @@ func refusal(status int) bool {
 // question returns the request to the gate: the sweep in its API form, signed with the key
 // of its tenant.
 func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request, error) {
-	body, err := wire.Marshal(sweepTo(&sweep.Record{Sweep: *sw}, time.Time{}))
+	body, err := wire.Marshal(message.Sweep(&sweep.Record{Sweep: *sw}, time.Time{}))
 	if err != nil {
 		return nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sw.Gate.BeforeCreate, bytes.NewReader(body))
 	if err != nil {
-		return nil, refuseField(gateField, "is not a valid URL")
+		return nil, rest.InvalidField(gateField, "is not a valid URL")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	key, err := b.client.SigningKey(ctx, sw.Tenant)

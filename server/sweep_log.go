@@ -7,6 +7,7 @@ import (
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -18,11 +19,11 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	}
 	switch {
 	case len(lines) == 0 && in.GetText() == "":
-		return nil, refuseField("text", "is missing; set it, or send several lines in items")
+		return nil, rest.InvalidField("text", "is missing; set it, or send several lines in items")
 	case len(lines) == 0:
 		lines = append(lines, sweep.Log{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
 	case in.GetText() != "" || in.GetLevel() != "" || in.GetIndex() != 0:
-		return nil, refuseField("items", "cannot be combined with a single line; use one or the other")
+		return nil, rest.InvalidField("items", "cannot be combined with a single line; use one or the other")
 	}
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 		return nil, err
 	}
 	lines, next := page(lines, size, func(line sweep.Log) int64 { return line.ID })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 		return nil, err
 	}
 	failed, next := page(failed, size, func(item sweep.FailedItem) int64 { return item.Index + 1 })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 		return nil, err
 	}
 	events, next := page(events, size, func(event sweep.Event) int64 { return event.ID })
-	secrets, err := s.masks.ofSweep(ctx, &sw.Sweep)
+	secrets, err := s.masks.OfSweep(ctx, &sw.Sweep)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadv1.ListShardsResponse{Items: items(shards, shardTo)}, nil
+	return &fairleadv1.ListShardsResponse{Items: items(shards, message.Shard)}, nil
 }
 
 func sweepLogTo(line sweep.Log) *fairleadv1.SweepLog {

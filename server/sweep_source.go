@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead-io/fairlead/server/internal/rest"
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
@@ -21,5 +22,5 @@ func (s *Sweeps) knowDatabase(sw *sweep.Sweep) error {
 	if len(s.databases) > 0 {
 		known = "use one of " + strings.Join(s.databases, ", ")
 	}
-	return refuseField("source.table.database", fmt.Sprintf("is %q, which is not a known database; %s", table.Database, known))
+	return rest.InvalidField("source.table.database", fmt.Sprintf("is %q, which is not a known database; %s", table.Database, known))
 }

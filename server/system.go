@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead/hold"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
 )
 
 // System implements the SystemService.
@@ -118,7 +119,7 @@ func (w *watcher) lookAtStats(ctx context.Context) error {
 
 func (w *watcher) lookAtNodes(ctx context.Context) error {
 	nodes, err := w.system.client.Nodes(ctx)
-	if errors.Is(err, errForbidden) {
+	if errors.Is(err, caller.ErrForbidden) {
 		return nil // not visible to this caller
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/message"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // Tenants implements the TenantService.
@@ -38,7 +40,7 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 // CreateTenant declares a tenant.
 func (s *Tenants) CreateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
 	if in.GetVersion() != 0 {
-		return nil, refuseField("version", "is set by the server; omit it")
+		return nil, rest.InvalidField("version", "is set by the server; omit it")
 	}
 	return s.put(ctx, tenantOf(in))
 }
@@ -89,7 +91,7 @@ func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fai
 
 // DeleteTenant deletes a tenant's declaration.
 func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.DeleteTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
-	if err := whole(ctx); err != nil { // before its jobs are counted or cancelled
+	if err := scope.RequireUnrestricted(ctx); err != nil { // before its jobs are counted or cancelled
 		return nil, err
 	}
 	if !in.GetForce() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // patchTries is the number of attempts for a change without a version if another caller
@@ -15,7 +16,7 @@ const patchTries = 5
 
 // PatchTenant changes the fields of a tenant's declaration that are given in the request.
 func (s *Tenants) PatchTenant(ctx context.Context, in *fairleadv1.PatchTenantRequest) (*fairleadv1.Tenant, error) {
-	if err := whole(ctx); err != nil { // before revealing whether the tenant exists
+	if err := scope.RequireUnrestricted(ctx); err != nil { // before revealing whether the tenant exists
 		return nil, err
 	}
 	for try := 1; ; try++ {

@@ -8,6 +8,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/internal/paged"
+	"github.com/fairlead-io/fairlead/server/internal/caller"
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // Tokens implements the TokenService.
@@ -64,7 +66,7 @@ func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequ
 
 // WhoAmI returns the caller's identity.
 func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
-	who := callerOf(ctx).identity
+	who := caller.Of(ctx).Identity
 	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants, Kinds: who.Kinds, Queues: who.Queues}, nil
 }
 
@@ -86,7 +88,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	bounded, bound := paged.Within(ctx, pageBytes)
+	bounded, bound := paged.Within(ctx, overload.PageBytes)
 	entries, err := s.registrar.AuditLog(bounded, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: message.TimeOf(in.GetFrom()), To: message.TimeOf(in.GetTo()),
 		Below: below, Limit: size + 1, // one more to detect a next page

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead/server/internal/overload"
 )
 
 // watchEvery is the interval at which a watched job, batch or sweep is read.
@@ -17,24 +19,24 @@ const watchEvery = 250 * time.Millisecond
 // of the object that counts as a change, without fields that change only with time.
 func watch[In any, Out proto.Message](ctx context.Context, stopping <-chan struct{}, in In, get func(context.Context, In) (Out, error), lasting func(Out) Out, over func(Out) bool, send func(Out) error) error {
 	var last [sha256.Size]byte // a hash, because messages may be large
-	expected := int64(answerShare)
+	expected := int64(overload.LargeShare)
 	return repeat(ctx, stopping, watchEvery, func() (done bool, err error) {
-		share, err := reserve(ctx, expected)
-		if errors.Is(err, errManyAnswers) {
+		share, err := overload.Reserve(ctx, expected)
+		if errors.Is(err, overload.ErrManyResponses) {
 			return false, nil // memory may be available at the next read
 		}
 		if err != nil {
 			return false, err
 		}
-		defer share.settle(0)
+		defer share.Settle(0)
 		current, err := get(ctx, in)
 		if err != nil {
 			return false, err
 		}
-		if size := proto.Size(current); share.covers(size) {
-			expected = min(max(neededShare(size), expectedShare), answerShare)
+		if size := proto.Size(current); share.Covers(size) {
+			expected = min(max(overload.ShareFor(size), overload.SmallShare), overload.LargeShare)
 		} else {
-			expected = answerShare
+			expected = overload.LargeShare
 			return false, nil // the response has grown; the next read waits for memory
 		}
 		now, err := proto.MarshalOptions{Deterministic: true}.Marshal(lasting(current))

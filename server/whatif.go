@@ -8,18 +8,20 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/message"
 	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/server/internal/rest"
+	"github.com/fairlead-io/fairlead/server/internal/scope"
 )
 
 // WhatIfs implements the WhatIfService.
 type WhatIfs struct {
-	store     scoped
+	store     scope.Restricted
 	jobs      *fairlead.Client
 	schedules *Schedules
 	calendars *Calendars
 }
 
 // whatIfs returns the service, based on the services that store the changes in question.
-func whatIfs(store scoped, schedules *Schedules, calendars *Calendars) *WhatIfs {
+func whatIfs(store scope.Restricted, schedules *Schedules, calendars *Calendars) *WhatIfs {
 	return &WhatIfs{store: store, jobs: fairlead.NewClient(store), schedules: schedules, calendars: calendars}
 }
 
@@ -71,7 +73,7 @@ func (s *WhatIfs) read(ctx context.Context, q *question, place int, in *fairlead
 		}
 	}
 	if given != 1 {
-		return refuseField("change", "must contain exactly one of limit, tenant, schedule, schedule_patch and calendar")
+		return rest.InvalidField("change", "must contain exactly one of limit, tenant, schedule, schedule_patch and calendar")
 	}
 	if in.GetLimit() != nil || in.GetTenant() != nil {
 		change, err := s.rule(ctx, in)
@@ -104,7 +106,7 @@ func (s *WhatIfs) instant(ctx context.Context, in *fairleadv1.WhatIfChange) (cha
 		sc, err := s.schedule(ctx, in)
 		return schedule.Change{Schedule: &sc}, err
 	}
-	if err := whole(ctx); err != nil {
+	if err := scope.RequireUnrestricted(ctx); err != nil {
 		return change, err
 	}
 	calendar := calendarOf(in.GetCalendar())
@@ -134,7 +136,7 @@ func (s *WhatIfs) schedule(ctx context.Context, in *fairleadv1.WhatIfChange) (sc
 		err = schedule.Normalize(&sc) // it fills in the tenant of the job
 	}
 	if err == nil {
-		err = s.store.checkSchedule(ctx, &sc)
+		err = s.store.CheckSchedule(ctx, &sc)
 	}
 	return sc, err
 }

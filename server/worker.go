@@ -2,43 +2,14 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
-	"sync"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/driver"
-	"github.com/fairlead-io/fairlead/internal/message"
-	"github.com/fairlead-io/fairlead/internal/reserved"
-	"github.com/fairlead-io/fairlead/internal/starts"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/server/internal/workers"
 )
 
-// Workers implements the WorkerService, which connects remote workers to the store. All
-// state that must not be lost is in the store, so each of a worker's calls may go to a
-// different server. State in memory only saves queries.
-type Workers struct {
-	store    Store
-	client   *sweep.Client
-	options  WorkerOptions
-	stopping <-chan struct{}
-
-	ended func(jobs ...*fairlead.Job) // reports ended runs to the node of this process
-
-	sessions *sessions
-	roster   *roster
-	starts   *starts.Counter
-	releases *releases
-
-	mu       sync.Mutex
-	crews    map[fairlead.NodeID]*crew
-	reported time.Time // time of the last report of starts
-	swept    time.Time // time of the last sweep of crews
-}
+// Workers implements the WorkerService, which connects remote workers to the store.
+type Workers struct{ service *workers.Service }
 
 // WorkerOptions configures remote workers. A zero field has the same default as for a node.
 type WorkerOptions struct {
@@ -49,213 +20,82 @@ type WorkerOptions struct {
 	Timeout time.Duration // timeout of attempts without a timeout of the job or worker; default 1h
 }
 
-func (o WorkerOptions) withDefaults() WorkerOptions {
-	or := func(value *time.Duration, otherwise time.Duration) {
-		if *value == 0 {
-			*value = otherwise
-		}
-	}
-	or(&o.Poll, time.Second)
-	or(&o.Beat, 2*time.Second)
-	or(&o.Lease, 10*time.Second)
-	or(&o.Grace, 5*time.Second)
-	or(&o.Timeout, time.Hour)
-	return o
-}
-
 // NewWorkers returns a WorkerService backed by store. When stopping is closed, all waiting
 // calls end.
 func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
-	options = options.withDefaults()
-	return &Workers{
-		store: store, client: sweep.NewClient(store), options: options, stopping: stopping, ended: func(...*fairlead.Job) {},
-		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
-		starts: starts.New(), releases: newReleases(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
-	}
+	return &Workers{workers.New(store, workers.Options(options), stopping)}
 }
 
-// Limits of the lease that a worker may request: short enough that other nodes soon take
-// over its jobs, long enough for heartbeats.
-const (
-	shortestLease = 500 * time.Millisecond
-	longestLease  = 5 * time.Minute
-)
-
-// leaseOf returns the lease of a worker.
-func (s *Workers) leaseOf(in *durationpb.Duration) (time.Duration, error) {
-	if in == nil {
-		return s.options.Lease, nil
-	}
-	lease := in.AsDuration()
-	if lease < shortestLease || lease > longestLease {
-		return 0, refuseField("lease", fmt.Sprintf("is %v; it must be between %v and %v", lease, shortestLease, longestLease))
-	}
-	return lease, nil
+// BeatWorker extends a worker's lease and returns the jobs that the worker must stop.
+func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
+	return s.service.BeatWorker(ctx, in)
 }
-
-// beatOf returns the heartbeat interval of a worker with the given lease: at least three
-// heartbeats per lease.
-func (s *Workers) beatOf(lease time.Duration) time.Duration { return min(s.options.Beat, lease/3) }
 
 // JoinWorker registers a worker.
 func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerRequest) (*fairleadv1.JoinWorkerResponse, error) {
-	lease, err := s.leaseOf(in.GetLease())
-	if err != nil {
-		return nil, err
-	}
-	node := fairlead.Node{
-		Name: in.GetName(), Version: in.GetVersion(), Kinds: in.GetKinds(), Queues: in.GetQueues(),
-		Slots: max(1, int(in.GetSlots())), Capacity: int(in.GetQueueCapacity()), Remote: true,
-	}
-	node.Idle = node.Slots
-	for _, d := range in.GetDefaults() {
-		node.Defaults = append(node.Defaults, fairlead.KindDefaults{
-			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: message.RetryOf(d.GetRetry()),
-		})
-	}
-	if err := driver.NormalizeNode(&node); err != nil {
-		return nil, err
-	}
-	if err := checkWorkerKinds(node.Kinds); err != nil {
-		return nil, err
-	}
-	if err := checkNames(&node); err != nil {
-		return nil, err
-	}
-	if err := callerOf(ctx).identity.bind(&node); err != nil {
-		return nil, err
-	}
-	confidential, err := confidentialOf(in.GetDefaults())
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.brief(ctx)
-	defer cancel()
-	known, err := s.store.Confidential(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkConfidential(confidential, known); err != nil {
-		return nil, err
-	}
-	if err := s.roster.admit(ctx, node.Owner); err != nil {
-		return nil, err
-	}
-	key, err := s.sessions.readKey(ctx) // read again, because other servers would reject a key removed by a restore
-	if err != nil {
-		return nil, err
-	}
-	token, err := s.newToken(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.store.AddConfidential(ctx, confidential); err != nil {
-		return nil, err
-	}
-	id, err := s.store.Join(driver.AsNode(ctx, token), node, lease)
-	if err != nil {
-		return nil, err
-	}
-	return &fairleadv1.JoinWorkerResponse{
-		Id: int64(id), Session: sessionOf(key, id, token), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
-	}, nil
+	return s.service.JoinWorker(ctx, in)
 }
 
-// confidentialOf returns the confidential fields that a worker declares.
-func confidentialOf(defaults []*fairleadv1.KindDefaults) (fairlead.Confidential, error) {
-	all := fairlead.Confidential{}
-	for _, d := range defaults {
-		if len(d.GetConfidential()) == 0 {
-			continue
-		}
-		fields, err := fairlead.NormalizeConfidential(d.GetKind(), d.GetConfidential())
-		if err != nil {
-			return nil, err
-		}
-		all[d.GetKind()] = fields
-	}
-	return all, nil
-}
-
-// newToken returns the token of a worker that joins. It returns an empty token while a node
-// runs a program older than tokens: that node may be a server behind the same load
-// balancer, which would reject sessions with a token.
-func (s *Workers) newToken(ctx context.Context, key []byte) (string, error) {
-	older, err := s.roster.hasOlder(ctx)
-	if err != nil || older {
-		return "", err
-	}
-	return ownedToken(key, rand.Text(), callerOf(ctx).identity.Name), nil
-}
-
-// checkWorkerKinds rejects a worker that would run jobs that speak on behalf of Fairlead.
-func checkWorkerKinds(kinds []string) error {
-	for i, kind := range kinds {
-		if reserved.IsNodes(kind) {
-			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved for nodes; remove it", kind))
-		}
-	}
-	return nil
+// LeaseJobs leases jobs to a worker. If no jobs are ready, it waits.
+func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
+	return s.service.LeaseJobs(ctx, in)
 }
 
 // LeaveWorker ends a worker's lease. Jobs that the worker still holds are taken back, even
 // if they are half done. A worker that calls LeaveWorker is evidently alive, and therefore
 // did not crash, even if it has lost its lease.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
-	ctx, cancel, err := s.enter(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	id := fairlead.NodeID(in.GetId())
-	s.forget(id)
-	s.roster.forget()
-	if err := s.store.Lived(ctx, id); err != nil {
-		return nil, err
-	}
-	return &fairleadv1.LeaveWorkerResponse{}, s.store.Leave(ctx, id)
+	return s.service.LeaveWorker(ctx, in)
 }
 
 // ListLeases returns the jobs leased to a worker.
 func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
-	ctx, cancel, err := s.enter(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	held, err := s.store.Held(ctx, fairlead.NodeID(in.GetId()))
-	if err != nil {
-		return nil, err
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &fairleadv1.ListLeasesResponse{Now: message.Time(now)}
-	for _, h := range held {
-		out.Items = append(out.Items, &fairleadv1.Lease{Id: h.ID, Fence: h.Fence})
-	}
-	return out, nil
+	return s.service.ListLeases(ctx, in)
 }
 
-// enter returns an error unless the request comes from the worker that it names. It returns
-// a context for calls on behalf of that worker, with a timeout.
-func (s *Workers) enter(ctx context.Context, in inSession) (context.Context, context.CancelFunc, error) {
-	ctx, err := s.sessions.enter(ctx, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := s.brief(ctx)
-	return ctx, cancel, nil
+// ListRetries returns a shard's failed items that wait for a retry.
+func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
+	return s.service.ListRetries(ctx, in)
 }
 
-// brief limits the duration of store calls to the lease: a worker whose lease has ended has
-// no use for the answer.
-func (s *Workers) brief(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.options.Lease)
+// ListShardItems returns items from the list that is stored with a shard's sweep.
+func (s *Workers) ListShardItems(ctx context.Context, in *fairleadv1.ListShardItemsRequest) (*fairleadv1.ListShardItemsResponse, error) {
+	return s.service.ListShardItems(ctx, in)
 }
 
-// errGone tells a worker to join again.
-func errGone(id fairlead.NodeID) error {
-	return fmt.Errorf("worker %d is not alive; stop its jobs and join again: %w", id, fairlead.ErrLeaseLost)
+// LoadShard returns the shard that a job processes. If an earlier run had begun the shard,
+// and the running sweep has a BeforeRun gate, LoadShard notifies the business system.
+func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
+	return s.service.LoadShard(ctx, in)
+}
+
+// NoteItems stores a worker's log lines about items.
+func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
+	return s.service.NoteItems(ctx, in)
+}
+
+// SaveProgress stores the progress that a worker reports for a running job.
+func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
+	return s.service.SaveProgress(ctx, in)
+}
+
+// SaveShard stores a worker's progress on a shard.
+func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
+	return s.service.SaveShard(ctx, in)
+}
+
+// SettleJobs ends runs with the results that their worker reports.
+func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
+	return s.service.SettleJobs(ctx, in)
+}
+
+// StreamJobs leases jobs to a worker whenever the worker has free slots. The stream ends
+// when the worker disconnects or loses its lease, or the program shuts down.
+func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
+	return s.service.StreamJobs(ctx, in, send)
+}
+
+// WatchWorker sends a hint to a worker whenever there may be something new for it.
+func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
+	return s.service.WatchWorker(ctx, in, send)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/oidc"
 	"github.com/fairlead-io/fairlead/server"
 )
 

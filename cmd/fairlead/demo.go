@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/cli"
-	"github.com/fairlead-io/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 

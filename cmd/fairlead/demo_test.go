@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/demo"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/tier"

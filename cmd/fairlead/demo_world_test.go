@@ -11,7 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
-	"github.com/fairlead-io/fairlead/internal/demo"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/demo"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlitetest"
 	"github.com/fairlead-io/fairlead/internal/testdb"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/tables"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/tables"
 )
 
 const sweepDatabaseUsage = "database whose tables sweeps may read, as NAME=URL; the URL may contain ${env:NAME} or ${file:PATH} for secrets (repeatable; default: none)"

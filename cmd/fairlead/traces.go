@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/internal/otlp"
+	"github.com/fairlead-io/fairlead/cmd/fairlead/internal/otlp"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 

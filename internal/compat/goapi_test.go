@@ -17,9 +17,9 @@ import (
 
 const module = "github.com/fairlead-io/fairlead"
 
-// private are packages without a promise, by the beginning of their paths, and packages
-// that are generated from the schema, which has a promise of its own.
-var private = []string{"/internal/", "/cmd/", "/sim", "/storetest", "/examples/", "/api/", "/bench"}
+// private are packages without a promise, by the beginning of their paths, in addition to
+// internal ones, and packages that are generated from the schema, which has a promise of its own.
+var private = []string{"/cmd/", "/sim", "/storetest", "/examples/", "/api/", "/bench"}
 
 // goAPI lists what programs can use of the public packages, sorted.
 func goAPI(t *testing.T) []string {
@@ -60,7 +60,7 @@ func compiled(t *testing.T) (exports map[string]string, public []string) {
 		}
 		exports[words[0]] = words[1]
 		rest, ours := strings.CutPrefix(words[0], module)
-		if ours && !slices.ContainsFunc(private, func(p string) bool { return strings.HasPrefix(rest+"/", p) }) {
+		if ours && !strings.Contains(rest+"/", "/internal/") && !slices.ContainsFunc(private, func(p string) bool { return strings.HasPrefix(rest+"/", p) }) {
 			public = append(public, words[0])
 			remember(t, words[2])
 		}

@@ -1,5 +1,5 @@
-// Package message converts between jobs and API messages. The service and its workers share
-// it, so that no field is forgotten in one direction.
+// Package message converts between jobs or sweeps and API messages. The service and its
+// workers share it, so that no field is forgotten in one direction.
 package message
 
 import (

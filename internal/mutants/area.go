@@ -36,9 +36,9 @@ var areas = []area{
 	{name: "engine", files: []string{"engine/*.go"}, tests: []string{"engine"}},
 	{
 		name:  "server",
-		files: []string{"server/*.go", "internal/wire/*.go", "internal/rest/*.go"},
+		files: []string{"server/*.go", "server/internal/*/*.go", "internal/wire/*.go"},
 		kinds: []string{"branch", "operand", "bound", "call"},
-		tests: []string{"server", "internal/wire", "internal/rest"},
+		tests: []string{"server", "server/internal/audit", "server/internal/authn", "server/internal/callbacks", "server/internal/overload", "server/internal/pipeline", "server/internal/scope", "server/internal/upload", "server/internal/workers", "internal/wire", "server/internal/rest"},
 	},
 }
 
