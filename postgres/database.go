@@ -90,7 +90,7 @@ type callerDatabase struct {
 
 // InTx implements sqlstore.Database. What is but one statement needs no savepoint.
 func (d callerDatabase) InTx(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	ctx, cancel := d.caller.store.withTimeout(ctx)
+	ctx, cancel := d.caller.store.withTimeout(beside(ctx))
 	defer cancel()
 	sql := &d.caller.store.sql
 	db := &pipeline{
@@ -116,7 +116,7 @@ func (d callerDatabase) InTx(ctx context.Context, verb string, f func(ctx contex
 
 // Read implements sqlstore.Database.
 func (d callerDatabase) Read(ctx context.Context, verb string, f func(ctx context.Context, db sqlstore.DB) error) error {
-	ctx, cancel := d.caller.store.withTimeout(ctx)
+	ctx, cancel := d.caller.store.withTimeout(beside(ctx))
 	defer cancel()
 	if err := inRunner(ctx, d.caller.in, f); err != nil {
 		return fmt.Errorf("%s in a transaction: %w", verb, err)

@@ -96,6 +96,7 @@ func (s *Store) number(ctx context.Context, jobs []*fairlead.Job) (*newJobs, err
 }
 
 func (s *Store) takeIDs(ctx context.Context, blocks int) ([]int64, error) {
+	ctx = beside(ctx)
 	if err := s.agree(ctx); err != nil {
 		return nil, err
 	}

@@ -49,16 +49,16 @@ func ExampleOpenWith() {
 func ExampleStore_Tx() {
 	ctx := context.Background()
 	url := os.Getenv("DATABASE_URL")
-	store, err := postgres.Open(ctx, url)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	pool, err := pgxpool.New(ctx, url) // the program's own connections
+	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer pool.Close()
+	store, err := postgres.New(ctx, pool)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
 
 	tx, err := pool.Begin(ctx)
 	if err != nil {

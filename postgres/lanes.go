@@ -74,6 +74,7 @@ func (s *Store) addLanes(ctx context.Context, missing []sqlstore.LaneKey) error 
 		queues[i], tenants[i], kinds[i] = key.Queue, key.Tenant, key.Kind
 	}
 	names := []any{queues, tenants, kinds}
+	ctx = beside(ctx)
 	made := map[sqlstore.LaneKey]sqlstore.Lane{} // by key: a retry gets other ids
 	err := s.run(ctx,
 		call{sql: s.sql.AddLanes, args: names},
@@ -104,6 +105,7 @@ func scanLane(row sqlstore.Scanner) (lane sqlstore.Lane, err error) {
 func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
+	ctx = beside(ctx)
 	now := time.Now()
 	anew := s.lanes.anew.Swap(false)
 	switch {

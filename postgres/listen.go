@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -33,21 +34,21 @@ type listener struct {
 	store   *Store
 	hub     *sqlstore.Hub
 	channel string
-	url     string
+	at      *pgxpool.Config // nil = nowhere
 
 	mu   sync.Mutex
 	stop context.CancelFunc // nil until opened
 	done chan struct{}
 }
 
-func newListener(s *Store, hub *sqlstore.Hub, channel, url string) *listener {
-	return &listener{store: s, hub: hub, channel: channel, url: url}
+func newListener(s *Store, hub *sqlstore.Hub, channel string, at *pgxpool.Config) *listener {
+	return &listener{store: s, hub: hub, channel: channel, at: at}
 }
 
 func (e *listener) open() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stop != nil || e.url == noListening {
+	if e.stop != nil || e.at == nil {
 		return
 	}
 	var ctx context.Context
@@ -111,11 +112,7 @@ func (e *listener) listen(ctx context.Context) bool {
 func (e *listener) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := e.store.withTimeout(ctx)
 	defer cancel()
-	config, err := parseURL(e.url)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := connectAs(ctx, config)
+	conn, err := connectAs(ctx, e.at)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -14,7 +15,8 @@ const (
 	defaultQueryTimeout = 30 * time.Second
 	defaultIdleLimit    = 5 * time.Second
 
-	idBlock = 1000 // increment of the jobid sequence
+	beatConns = 2
+	idBlock   = 1000 // increment of the jobid sequence
 )
 
 // Open opens the store in a database, and creates its tables or upgrades them. The url is
@@ -26,6 +28,15 @@ func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx
 // OpenWith opens a store like Open, with the given options. It returns an error if
 // options.NoMigrate is set and the tables are not up to date.
 func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
+	config, err := parseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres store: %w", err)
+	}
+	return openAt(ctx, place{config: config, modeChosen: strings.Contains(url, execMode)}, options)
+}
+
+// openAt opens a store that connects to the given place.
+func openAt(ctx context.Context, at place, options Options) (*Store, error) {
 	if options.Prefix == "" {
 		options.Prefix = defaultPrefix
 	}
@@ -36,21 +47,21 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 		options.IdleLimit = defaultIdleLimit
 	}
 	s := &Store{options: options, laneCursors: newLaneCursors(), laneHeads: &laneHeads{}}
-	first, err := s.connect(ctx, url)
+	first, err := s.connect(ctx, at)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))
 	}
-	if err := s.prepare(ctx, url, first); err != nil {
-		s.beats.Close()
-		s.pool.Close()
+	if err := s.prepare(ctx, at, first); err != nil {
+		s.disconnect()
 		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))
 	}
 	return s, nil
 }
 
 // prepare reads what the statements depend on and loads them.
-func (s *Store) prepare(ctx context.Context, url string, first session) error {
-	if err := s.checkListenURL(ctx); err != nil {
+func (s *Store) prepare(ctx context.Context, at place, first session) error {
+	listenAt, err := s.listenAt(ctx, at)
+	if err != nil {
 		return err
 	}
 	if err := s.adoptSession(first); err != nil {
@@ -64,7 +75,6 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 		return err
 	}
 	s.sql.fillIn()
-	var err error
 	if s.migrations, err = sqlstore.LoadMigrations(files, expand); err != nil {
 		return err
 	}
@@ -97,7 +107,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	s.merges.prepare(&s.sql)
 	s.tokens = sqlstore.NewAlarm(func() { hub.Work(nil) })
 	s.notifier = newNotifier(s, hub, channel)
-	s.listener = newListener(s, hub, channel, s.listenURL(url))
+	s.listener = newListener(s, hub, channel, listenAt)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -45,32 +44,38 @@ func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 	return s, err
 }
 
-// connect creates the pools, after it has looked at what is at the other end.
-func (s *Store) connect(ctx context.Context, url string) (first session, err error) {
-	config, err := parseURL(url)
-	if err != nil {
-		return first, err
-	}
-	if first, err = s.meet(ctx, config); err != nil {
+// connect creates the pools, after it has looked at the other end.
+func (s *Store) connect(ctx context.Context, at place) (first session, err error) {
+	if first, err = s.meet(ctx, at.config); err != nil {
 		return first, explainConnect(err)
 	}
 	if err := foreignEngine(first.banner, first.version); err != nil {
 		return first, err
 	}
 	s.pooled = first.pooled
-	if s.pooled && !strings.Contains(url, execMode) {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	if err := at.suit(first); err != nil {
 		return first, err
 	}
-	s.seats = sqlstore.NewSeats(int(config.MaxConns))
-	few := config.Copy()
-	few.MaxConns, few.MinConns, few.MinIdleConns = 2, 0, 0
-	if s.beats, err = pgxpool.NewWithConfig(ctx, few); err != nil {
-		s.pool.Close()
+	if s.beats, err = fewConns(ctx, at.config, beatConns); err != nil {
+		return first, err
+	}
+	s.seats = sqlstore.NewSeats(int(at.config.MaxConns))
+	if s.pool = at.pool; s.pool != nil {
+		s.beside, err = fewConns(ctx, at.config, besideConns)
+	} else {
+		s.pool, err = pgxpool.NewWithConfig(ctx, at.config)
+	}
+	if err != nil {
+		s.beats.Close()
 	}
 	return first, err
+}
+
+// fewConns returns a small pool that makes connections when they are needed.
+func fewConns(ctx context.Context, config *pgxpool.Config, most int32) (*pgxpool.Pool, error) {
+	few := config.Copy()
+	few.MaxConns, few.MinConns, few.MinIdleConns = most, 0, 0
+	return pgxpool.NewWithConfig(ctx, few)
 }
 
 // meet describes a session at a server.
@@ -85,34 +90,28 @@ func (s *Store) meet(ctx context.Context, config *pgxpool.Config) (found session
 	return describe(ctx, conn)
 }
 
-// listenURL returns where to listen. It is nowhere through a pooler, which would keep
-// the LISTEN in a session that serves other clients a moment later.
-func (s *Store) listenURL(url string) string {
-	switch {
-	case s.options.ListenURL != "":
-		return s.options.ListenURL
-	case s.pooled:
-		return noListening
-	}
-	return url
-}
-
 // errListenPooled refuses a ListenURL that leads to a pooler.
 var errListenPooled = fmt.Errorf("the URL points to a connection pooler, which cannot deliver notifications; use the server's own URL, or \"%s\" to poll", noListening)
 
-// checkListenURL refuses a URL at which listening cannot work. A server that cannot be
-// reached now may be reachable later.
-func (s *Store) checkListenURL(ctx context.Context) error {
-	if s.options.ListenURL == "" || s.options.ListenURL == noListening || s.options.SchemaOnly {
-		return nil
+// listenAt returns where to listen. It returns nil for nowhere: through a pooler, which
+// would keep the LISTEN in a session that serves other clients a moment later. It refuses a
+// ListenURL at which listening cannot work. A server that cannot be reached now may be
+// reachable later.
+func (s *Store) listenAt(ctx context.Context, at place) (*pgxpool.Config, error) {
+	switch {
+	case s.options.ListenURL == noListening, s.options.ListenURL == "" && s.pooled:
+		return nil, nil
+	case s.options.ListenURL == "":
+		return at.config, nil
 	}
 	config, err := parseURL(s.options.ListenURL)
+	if err == nil && !s.options.SchemaOnly {
+		if found, metErr := s.meet(ctx, config); metErr == nil && found.pooled {
+			err = errListenPooled
+		}
+	}
 	if err != nil {
-		return fmt.Errorf("parse the URL to listen on: %w", err)
+		return nil, fmt.Errorf("parse the URL to listen on: %w", err)
 	}
-	found, err := s.meet(ctx, config)
-	if err == nil && found.pooled {
-		return fmt.Errorf("parse the URL to listen on: %w", errListenPooled)
-	}
-	return nil
+	return config, nil
 }

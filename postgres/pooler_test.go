@@ -16,18 +16,21 @@ func TestNothingListensThroughAPooler(t *testing.T) {
 	pooled := testdb.PgBouncer(t, direct)
 	for _, options := range []Options{{}, {ListenURL: noListening}} {
 		store := open(t, pooled, options)
-		if !store.pooled || store.listener.url != noListening {
-			t.Errorf("%+v: pooled %v, listens at %q", options, store.pooled, store.listener.url)
+		if !store.pooled || store.listener.at != nil {
+			t.Errorf("%+v: pooled %v, listens %v", options, store.pooled, store.listener.at != nil)
 		}
 	}
 	store := open(t, pooled, Options{ListenURL: direct})
-	if store.listener.url != direct {
-		t.Errorf("listens at %q", store.listener.url)
+	if store.listener.at == nil || store.listener.at.ConnString() != direct {
+		t.Errorf("listens at %v", store.listener.at)
 	}
-	if store := open(t, direct, Options{}); store.pooled || store.listener.url != direct {
-		t.Errorf("without a pooler: pooled %v, listens at %q", store.pooled, store.listener.url)
+	if store := open(t, direct, Options{}); store.pooled || store.listener.at == nil || store.listener.at.ConnString() != direct {
+		t.Errorf("without a pooler: pooled %v, listens at %v", store.pooled, store.listener.at)
 	}
-	store.listener.url = pooled // as if the pooler had come between later
+	var err error
+	if store.listener.at, err = parseURL(pooled); err != nil { // as if the pooler had come between later
+		t.Fatal(err)
+	}
 	if conn, err := store.listener.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "pooler") {
 		t.Errorf("it listens through the pooler: %v, %v", conn, err)
 	}

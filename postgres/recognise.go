@@ -59,6 +59,7 @@ func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 		return err
 	}
 	defer s.recognising.Release()
+	ctx = beside(ctx)
 	if s.server.Load() != known {
 		return nil
 	}
@@ -139,14 +140,14 @@ func (s *Store) readServer(ctx context.Context) (row serverRow, lost bool, err e
 
 // sendPlain runs calls as one transaction, without comparing the server.
 func (s *Store) sendPlain(ctx context.Context, calls ...call) error {
-	return send(ctx, s.pool, &pgx.Batch{}, calls)
+	return send(ctx, s.conns(ctx), &pgx.Batch{}, calls)
 }
 
 // countServer records that this is another server than before, unless another process
 // was faster. It raises fences above all that were ever given out. If commits may be
 // lost it raises ids too, and records the loss.
 func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done driver.Restored, err error) {
-	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+	err = pgx.BeginTxFunc(ctx, s.conns(ctx), pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		r, seen := pgxRunner{tx}, *row
 		var losses []byte
 		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name, &losses) }})

@@ -23,7 +23,7 @@ func (s *Store) inRoundTrips(ctx context.Context, f func(ctx context.Context, t 
 }
 
 func (s *Store) inRoundTripsOnce(ctx context.Context, f func(ctx context.Context, t *roundTrips) error) error {
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := s.conns(ctx).Acquire(ctx)
 	if err != nil {
 		return err
 	}

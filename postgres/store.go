@@ -71,6 +71,7 @@ type Store struct {
 	features
 	options    Options
 	pool       *pgxpool.Pool
+	beside     *pgxpool.Pool // own connections, if the pool belongs to the program; otherwise nil
 	seats      *sqlstore.Seats
 	beats      *pgxpool.Pool // own connections: a busy pool must not delay a beat
 	sql        statements
@@ -115,7 +116,7 @@ var (
 	_ driver.Restorer = (*Store)(nil)
 )
 
-// Close releases the store's connections.
+// Close releases the store's connections. A pool that New was given stays open.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.commits.Close()
@@ -124,10 +125,19 @@ func (s *Store) Close() error {
 		s.listener.close()
 		s.group.flying.Wait()
 		s.notifier.close()
-		s.beats.Close()
-		s.pool.Close()
+		s.disconnect()
 	})
 	return nil
+}
+
+// disconnect closes the store's own connections.
+func (s *Store) disconnect() {
+	s.beats.Close()
+	if s.beside != nil {
+		s.beside.Close()
+		return
+	}
+	s.pool.Close()
 }
 
 // Now returns the current time by the database's clock.

@@ -64,7 +64,7 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ctx, cancel := t.store.withTimeout(ctx)
+	ctx, cancel := t.store.withTimeout(beside(ctx))
 	defer cancel()
 	if err := t.store.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -116,7 +116,7 @@ func (t *callerTx) inSavepoint(ctx context.Context, f func() error) error {
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ctx, cancel := t.store.withTimeout(ctx)
+	ctx, cancel := t.store.withTimeout(beside(ctx))
 	defer cancel()
 	if err := verdict.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)

@@ -13,7 +13,7 @@ import (
 
 // PutSchedule implements schedule.CallerTx.
 func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
+	ctx, cancel := t.store.withTimeout(beside(ctx))
 	defer cancel()
 	put, err := t.store.newPutting(ctx, sc, restart)
 	if err == nil {
@@ -30,7 +30,7 @@ func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restar
 
 // Schedules implements schedule.CallerTx.
 func (t *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
-	ctx, cancel := t.store.withTimeout(ctx)
+	ctx, cancel := t.store.withTimeout(beside(ctx))
 	defer cancel()
 	var schedules []schedule.Schedule
 	if err := t.in.run(ctx, t.store.schedulesCall(ctx, &schedules, filter)); err != nil {
@@ -41,15 +41,15 @@ func (t *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]sch
 
 // Calendars implements schedule.CallerTx.
 func (t *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
-	return t.store.Calendars(ctx)
+	return t.store.Calendars(beside(ctx))
 }
 
 // Now implements schedule.CallerTx.
-func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.Now(ctx) }
+func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.Now(beside(ctx)) }
 
 // AddBatch implements batch.CallerTx.
 func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (added batch.Record, err error) {
-	ctx, cancel := t.store.withTimeout(ctx)
+	ctx, cancel := t.store.withTimeout(beside(ctx))
 	defer cancel()
 	err = t.store.renewing(ctx, func(ctx context.Context) error {
 		// The server that the ids come from.
@@ -87,4 +87,4 @@ func (d batchDatabase) SetAside(ctx context.Context, db sqlstore.DB, n int) (int
 func (batchDatabase) IsTaken(err error) bool { return nameTaken(err) }
 
 // Nodes implements batch.CallerTx.
-func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return t.store.Nodes(ctx) }
+func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return t.store.Nodes(beside(ctx)) }

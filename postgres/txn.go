@@ -51,7 +51,7 @@ type runner interface {
 // run executes the calls as one transaction in one round trip. It repeats the
 // transaction if the server rolled it back in favour of another.
 func (s *Store) run(ctx context.Context, calls ...call) error {
-	return s.runOn(ctx, s.pool, calls)
+	return s.runOn(ctx, s.conns(ctx), calls)
 }
 
 // runOn is run on connections of a pool.
@@ -63,7 +63,7 @@ func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, calls []call) err
 // it.
 func (s *Store) runPinned(ctx context.Context, more call, calls ...call) error {
 	return s.retry(ctx, func(ctx context.Context) error {
-		return s.sendOnce(ctx, s.pool, call{sql: s.pin() + more.sql, args: more.args}, calls)
+		return s.sendOnce(ctx, s.conns(ctx), call{sql: s.pin() + more.sql, args: more.args}, calls)
 	})
 }
 
@@ -71,7 +71,7 @@ func (s *Store) runPinned(ctx context.Context, more call, calls ...call) error {
 // tables or need no plan. They depend on nothing that is cached, or compare it
 // themselves.
 func (s *Store) runPlain(ctx context.Context, calls ...call) error {
-	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, s.pool, call{}, calls) })
+	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, s.conns(ctx), call{}, calls) })
 }
 
 // plainRunner is runPlain as a runner.
@@ -100,6 +100,9 @@ func (s *Store) sendOnce(ctx context.Context, pool *pgxpool.Pool, first call, ca
 
 // seated runs f, which needs a connection, once the call may have one.
 func (s *Store) seated(ctx context.Context, f func(ctx context.Context) error) error {
+	if s.conns(ctx) != s.pool {
+		return f(ctx)
+	}
 	ctx, leave, err := s.seats.Take(ctx)
 	if err != nil {
 		return err
@@ -166,7 +169,7 @@ func readResult(results pgx.BatchResults, c call) error {
 func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.seated(ctx, func(ctx context.Context) error {
-			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.server.Load().begin}, func(tx pgx.Tx) error {
+			return pgx.BeginTxFunc(ctx, s.conns(ctx), pgx.TxOptions{BeginQuery: s.server.Load().begin}, func(tx pgx.Tx) error {
 				return f(ctx, pgxRunner{tx})
 			})
 		})

@@ -62,7 +62,7 @@ func run(ctx context.Context, url string, listener net.Listener, send func(conte
 		return err
 	}
 	defer shop.pool.Close()
-	if shop.store, err = postgres.Open(ctx, url); err != nil {
+	if shop.store, err = postgres.New(ctx, shop.pool); err != nil {
 		return err
 	}
 	defer shop.store.Close()
