@@ -69,7 +69,7 @@ func MySQL(statement string) string {
 	statement = excluded.ReplaceAllString(statement, "values($1)")
 	statement = quotient.ReplaceAllString(statement, " div $1")
 	statement = strings.ReplaceAll(statement, clockRead, clock)
-	return newID.ReplaceAllString(statement, "default")
+	return newID.ReplaceAllString(statement, "null") // the default is 0 in sessions with no_auto_value_on_zero
 }
 
 // SQLite translates a common statement for SQLite. It numbers the arguments, because the

@@ -31,7 +31,7 @@ func TestCommonStatementsAreTranslated(t *testing.T) {
 		"an insert unless there is such a row": {
 			"insert into {{t}} (id, name, at)\nvalues ({{new_t}}, ?::text, {{now}}) on conflict (name) do nothing",
 			"insert into {{t}} (id, name, at)\nvalues (default, $1::text, {{now}}) on conflict (name) do nothing",
-			"insert {{unless_taken}} into {{t}} (id, name, at)\nvalues (default, ?, {{now}})",
+			"insert {{unless_taken}} into {{t}} (id, name, at)\nvalues (null, ?, {{now}})",
 			"insert into {{t}} (id, name, at)\nvalues ({{new_t}}, ?1, {{now}}) on conflict (name) do nothing",
 		},
 		"an insert or update": {
