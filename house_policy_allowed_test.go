@@ -51,6 +51,8 @@ var mayDecide = map[string]string{
 	"sqlite txn.enqueueKeyed compares":       askedFor,
 	"mysql Options.withDefaults words":       byOption,
 	"sqlite OpenWith words":                  byOption,
+	"postgres NewWith words":                 byOption,
+	"postgres endpoint.suit words":           byOption,
 	"mysql txn.settleEach chooses":           isLocked,
 	"mysql txn.answerMissed chooses":         isLocked,
 	"mysql Store.settleBriefly chooses":      isLocked,

@@ -32,11 +32,11 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open postgres store: %w", err)
 	}
-	return openAt(ctx, place{config: config, modeChosen: strings.Contains(url, execMode)}, options)
+	return openAt(ctx, endpoint{config: config, modeChosen: strings.Contains(url, execMode)}, options)
 }
 
-// openAt opens a store that connects to the given place.
-func openAt(ctx context.Context, at place, options Options) (*Store, error) {
+// openAt opens a store that connects to the given endpoint.
+func openAt(ctx context.Context, at endpoint, options Options) (*Store, error) {
 	if options.Prefix == "" {
 		options.Prefix = defaultPrefix
 	}
@@ -59,7 +59,7 @@ func openAt(ctx context.Context, at place, options Options) (*Store, error) {
 }
 
 // prepare reads what the statements depend on and loads them.
-func (s *Store) prepare(ctx context.Context, at place, first session) error {
+func (s *Store) prepare(ctx context.Context, at endpoint, first session) error {
 	listenAt, err := s.listenAt(ctx, at)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 }
 
 // connect creates the pools, after it has looked at the other end.
-func (s *Store) connect(ctx context.Context, at place) (first session, err error) {
+func (s *Store) connect(ctx context.Context, at endpoint) (first session, err error) {
 	if first, err = s.meet(ctx, at.config); err != nil {
 		return first, explainConnect(err)
 	}
@@ -97,7 +97,7 @@ var errListenPooled = fmt.Errorf("the URL points to a connection pooler, which c
 // would keep the LISTEN in a session that serves other clients a moment later. It refuses a
 // ListenURL at which listening cannot work. A server that cannot be reached now may be
 // reachable later.
-func (s *Store) listenAt(ctx context.Context, at place) (*pgxpool.Config, error) {
+func (s *Store) listenAt(ctx context.Context, at endpoint) (*pgxpool.Config, error) {
 	switch {
 	case s.options.ListenURL == noListening, s.options.ListenURL == "" && s.pooled:
 		return nil, nil

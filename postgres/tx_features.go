@@ -87,4 +87,6 @@ func (d batchDatabase) SetAside(ctx context.Context, db sqlstore.DB, n int) (int
 func (batchDatabase) IsTaken(err error) bool { return nameTaken(err) }
 
 // Nodes implements batch.CallerTx.
-func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return t.store.Nodes(beside(ctx)) }
+func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	return t.store.Nodes(beside(ctx))
+}

@@ -29,11 +29,11 @@ func NewWith(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, 
 	if pool == nil {
 		return nil, fmt.Errorf("open postgres store: the pool is nil: %w", fairlead.ErrInvalid)
 	}
-	return openAt(ctx, place{config: pool.Config(), pool: pool}, options)
+	return openAt(ctx, endpoint{config: pool.Config(), pool: pool}, options)
 }
 
-// place describes how a store connects.
-type place struct {
+// endpoint describes how a store connects.
+type endpoint struct {
 	config     *pgxpool.Config
 	pool       *pgxpool.Pool // pool of the program; nil = the store makes one
 	modeChosen bool          // the URL says how statements are sent
@@ -46,7 +46,7 @@ var (
 
 // suit adapts the settings to what is at the other end. It returns an error for a pool of
 // the program, which it must not change.
-func (p place) suit(found session) error {
+func (p endpoint) suit(found session) error {
 	mode := &p.config.ConnConfig.DefaultQueryExecMode
 	switch {
 	case p.pool != nil && *mode == pgx.QueryExecModeSimpleProtocol:
