@@ -79,7 +79,7 @@ type Status struct {
 	EndedAt     time.Time // time of its completion; zero if it has not completed or was reopened
 }
 
-// PassKind is what a pass does with its tasks.
+// PassKind is the kind of a pass: forward, retry or undo.
 type PassKind string
 
 // The kinds of passes.

@@ -183,7 +183,7 @@ func (c *conducting) move(p *Chunk, i int, to Mark) {
 // prepareTime is after how long another process makes a wanted pass.
 const prepareTime = time.Minute
 
-// conclude completes a batch of which no task is left. Before that, it searches for tasks whose
+// conclude completes a batch without remaining tasks. Before that, it searches for tasks whose
 // results a lost commit has hidden, and continues a rollback for tasks that were still running
 // when the rollback was requested. If a requested pass is not prepared yet, it asks the caller
 // to prepare it after this transaction, unless a process has begun to do so.

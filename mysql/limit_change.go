@@ -109,7 +109,7 @@ func (r *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, least 
 	return r.putLimit(ctx, limit, least)
 }
 
-// family is what the other tenants have to say.
+// family holds the facts about the other tenants.
 func (r *limitChange) family(except string) sqlstore.Family {
 	return sqlstore.NewFamily(r.parents, sqlstore.PlainLimits(r.rows), except)
 }

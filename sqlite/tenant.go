@@ -33,7 +33,7 @@ func (c *limitChange) PutLimit(ctx context.Context, limit fairlead.Limit, least 
 	return c.t.putLimit(limit, least)
 }
 
-// family is what the other tenants have to say.
+// family holds the facts about the other tenants.
 func (t *txn) family(except string) (sqlstore.Family, error) {
 	parents, err := t.parents()
 	if err != nil {

@@ -36,7 +36,7 @@ type RequestMemory struct {
 	memory *semaphore.Weighted
 }
 
-// NewRequestMemory returns a RequestMemory of which nothing is in use.
+// NewRequestMemory returns an unused RequestMemory.
 func NewRequestMemory() *RequestMemory {
 	return &RequestMemory{memory: semaphore.NewWeighted(largeBodies)}
 }
