@@ -75,7 +75,7 @@ func newChoice(ask Ask) *choice {
 // run picks jobs in two rounds. In the first, only lanes of tenants below their minimum take
 // part, each until its tenant has reached it. In the second, all lanes compete for the rest of
 // the room. Both rounds count in the same choice, so the second continues behind the jobs that
-// the first has picked. run returns the lanes of which more must be known, if any.
+// the first has picked. run returns the lanes from which more jobs must be read, if any.
 func (c *choice) run(lanes []*Lane) (toRead []*Lane, err error) {
 	var promised []*Lane
 	for _, lane := range lanes {
@@ -210,7 +210,7 @@ func (c *choice) take(lane *Lane, key Key) {
 	c.picks = append(c.picks, Pick{lane, key})
 }
 
-// lanesToRead returns the lanes, from the first on, of which more must be known. It includes
+// lanesToRead returns the lanes, starting with first, from which more jobs must be read. It includes
 // lanes that stand for many others only if the choice cannot continue otherwise.
 func (c *choice) lanesToRead(candidates *candidates, first *Lane, startable func(*Lane) bool) []*Lane {
 	rest := candidates.each()

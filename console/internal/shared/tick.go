@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TickLength is how long data counts as current, and the interval at which open pages are
+// TickLength is the time for which data counts as current, and the interval at which open pages are
 // updated.
 const TickLength = 2 * time.Second
 

@@ -60,7 +60,7 @@ type peer struct {
 	streams  int
 }
 
-// NewResponseMemory returns a ResponseMemory of which nothing is in use.
+// NewResponseMemory returns an unused ResponseMemory.
 func NewResponseMemory() *ResponseMemory {
 	return &ResponseMemory{memory: semaphore.NewWeighted(largeAnswers), callers: map[string]*peer{}}
 }
